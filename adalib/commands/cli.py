@@ -88,15 +88,15 @@ class _Parser(argparse.ArgumentParser):
     """argparse, but with one line for a mistake, no abbreviations, and nothing repeated that may be
     a secret."""
 
-    def __init__(self, **how: Any):
-        super().__init__(**how, allow_abbrev=False)
+    def __init__(self, **options: Any):
+        super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        told, _, words = message.partition("unrecognized arguments: ")
+        before, _, words = message.partition("unrecognized arguments: ")
         if words:
             # The value of an option that we do not know (--key SECRET) may be anything.
             options = " ".join(word.split("=")[0] for word in words.split() if word.startswith("-"))
-            message = f"{told}unrecognized arguments{options and ': '}{options}"
+            message = f"{before}unrecognized arguments{options and ': '}{options}"
         print(f"{self.prog}: {shown(message)}; see {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 
@@ -107,9 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _Parser(prog="python -m adalib", description="Who deserves more samples?")
     parser.add_argument("--version", action="version", version=f"adalib {__version__}")
     words = parser.add_subparsers(dest="word", metavar="COMMAND", required=True)
-    for word, told in COMMANDS.items():
+    for word, summary in COMMANDS.items():
         command = import_module(f"adalib.commands.{word.replace('-', '_')}")
-        own = words.add_parser(word, help=told, description=command.__doc__)
+        own = words.add_parser(word, help=summary, description=command.__doc__)
         command.arguments(own)
         own.set_defaults(run=command.run)
     args = parser.parse_args(argv)
@@ -358,5 +358,5 @@ def _check_read(answers: Responses) -> None:
         sorted(map(len, texts)) for texts in ([row[0] for row in answers.answers], answers.golds)
     )
     if answers.correct is None and first[len(first) // 2] > 200 > gold[-1]:
-        told = "its answers are whole texts; read the answer out of each (adalib.extract_answer)"
-        raise ValueError(f"{answers.source}: {told}, or say which are right in a field correct")
+        fault = "its answers are whole texts; read the answer out of each (adalib.extract_answer)"
+        raise ValueError(f"{answers.source}: {fault}, or say which are right in a field correct")

@@ -335,8 +335,8 @@ def _collecting(
 
 def _fit_options(policy: str, responses: Any, kind: str | None) -> str:
     """The options of `fit` that make the policy which did best."""
-    known = {"priced": "", "priced_votes": "", "curve": " --policy curve"}
-    options = known.get(policy, " --policy verdict")
+    option_by_policy = {"priced": "", "priced_votes": "", "curve": " --policy curve"}
+    options = option_by_policy.get(policy, " --policy verdict")
     if policy == "priced" and responses.logprob is not None:
         options += " --certainty"
     if policy == "priced" and responses.entropy is not None:

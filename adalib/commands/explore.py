@@ -18,8 +18,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="PAGE", default="explore.html", help="page to write (default explore.html)"
     )
-    told = "what a budget costs: its answers, or their tokens (default samples)"
-    parser.add_argument("--cost", choices=("samples", "tokens"), help=told)
+    explained = "what a budget costs: its answers, or their tokens (default samples)"
+    parser.add_argument("--cost", choices=("samples", "tokens"), help=explained)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -30,8 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting",
     )
-    told = "what a question may cost on average (Parquet: several, 1.5,2,3)"
-    add("--budget", metavar="B", required=True, action="append", help=told)
+    explained = "what a question may cost on average (Parquet: several, 1.5,2,3)"
+    add("--budget", metavar="B", required=True, action="append", help=explained)
     add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--prices")
     add("--out", metavar="LABELS", help="Parquet: folder for the labels; must not exist yet")
     add(
@@ -61,11 +61,11 @@ def run(args: argparse.Namespace) -> None:
         table = read_csv(args.file)
     else:
         answers = read_answers(args.file, args.prices, args.cost)
-        how = parse_budgets(args.budgets), args.estimator, args.ties
+        estimation = parse_budgets(args.budgets), args.estimator, args.ties
         table = (
-            answers.table(*how)
+            answers.table(*estimation)
             if isinstance(answers, Menu)
-            else answers.table(*how, args.cost or "samples")
+            else answers.table(*estimation, args.cost or "samples")
         )
     best = frontier(table.acc, table.cost).at(budgets[0])
     split = None
@@ -116,11 +116,11 @@ def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> None:
         check_room(args.file, f"solving with --memory {args.memory}", memory, mend)
     with Cluster(args.scheduler) if args.scheduler else Here() as machines:
         solved = solve_files(args.file, budgets, args.out, memory=memory, machines=machines)
-    told = solved.as_json()
+    result = solved.as_json()
     if args.json:
-        print(json.dumps(told, ensure_ascii=False))
+        print(json.dumps(result, ensure_ascii=False))
         return
-    for point in told["points"]:
+    for point in result["points"]:
         _show(point, solved.rows)
         print(f"labels: column {point['labels']} of {solved.folder}; rounds: {point['rounds']}")
     print(_OPTIMISTIC)

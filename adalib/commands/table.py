@@ -26,9 +26,13 @@ def run(args: argparse.Namespace) -> None:
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.tables import tabulate
 
-    how = {"estimator": args.estimator, "ties": args.ties, "cost": args.cost or "samples"}
+    estimation = {"estimator": args.estimator, "ties": args.ties, "cost": args.cost or "samples"}
     with Cluster(args.scheduler) if args.scheduler else Here(processes=True) as machines:
         rows = tabulate(
-            args.files, args.out, budgets=parse_budgets(args.budgets), machines=machines, **how
+            args.files,
+            args.out,
+            budgets=parse_budgets(args.budgets),
+            machines=machines,
+            **estimation,
         )
     print(f"wrote {args.out}: {rows:,} questions")

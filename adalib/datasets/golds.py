@@ -49,14 +49,14 @@ def read_golds(path: str | os.PathLike) -> Golds:
         if line.get("gold") in (None, "") or not {"question", "id"} & line.keys():
             raise DataError(f'{where}: give "gold", and "question" or "id", on every line')
         gold = text(line["gold"], f'{where}: "gold"')
-        for name, known in (("question", golds.by_question), ("id", golds.by_id)):
+        for name, gold_by_key in (("question", golds.by_question), ("id", golds.by_id)):
             if line.get(name) in (None, ""):
                 continue
             key = text(line[name], f'{where}: "{name}"').strip()
-            if known.setdefault(key, gold) != gold:
+            if gold_by_key.setdefault(key, gold) != gold:
                 raise DataError(
-                    f"{where}: {name} {key[:60]!r} has the answers {known[key]!r} and {gold!r}; "
-                    "leave one"
+                    f"{where}: {name} {key[:60]!r} has the answers {gold_by_key[key]!r} and "
+                    f"{gold!r}; leave one"
                 )
     return golds
 

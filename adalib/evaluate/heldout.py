@@ -215,39 +215,41 @@ def held_out(
     >>> [row.policy for row in rows]
     ['oracle', 'oracle_in_sample', 'mix', 'fixed', 'random', 'length', 'curve']
     """
-    how = Protocol() if protocol is None else protocol
-    known = features if isinstance(features, Known) else Known(features)
-    member = members(responses, how.groups)
-    fold = deal(member, how.folds, how.seed)
+    settings = Protocol() if protocol is None else protocol
+    given = features if isinstance(features, Known) else Known(features)
+    member = members(responses, settings.groups)
+    fold = deal(member, settings.folds, settings.seed)
     check_halves(responses, budgets)
-    trained = checked(learners, how.seed)
-    if noises < 0 or not 0 <= known.overhead < np.inf:
-        raise ValueError(f"noises is {noises} and overhead {known.overhead}; give 0 or more")
-    if how.taught < 2:
-        raise ValueError(f"taught is {how.taught}; give at least 2 questions to learn from")
-    if known.first is not None and how.table is not None:
+    trained = checked(learners, settings.seed)
+    if noises < 0 or not 0 <= given.overhead < np.inf:
+        raise ValueError(f"noises is {noises} and overhead {given.overhead}; give 0 or more")
+    if settings.taught < 2:
+        raise ValueError(f"taught is {settings.taught}; give at least 2 questions to learn from")
+    if given.first is not None and settings.table is not None:
         raise ValueError(
             "the table of a vote that a first answer opens is given; give first or table, not both"
         )
-    opening, votes = _votes(responses, known.first)
-    table: MakeTable = how.table or type(responses).table
+    opening, votes = _votes(responses, given.first)
+    table: MakeTable = settings.table or type(responses).table
     full = table(votes, budgets)
     targets = check_targets(targets, full.cost)
-    inputs = list(_inputs(responses, fold, known.features, how.taught, how.seed))
+    inputs = list(_inputs(responses, fold, given.features, settings.taught, settings.seed))
     scores = Scores([*BASELINES, *trained, "noise"])
 
     def turn(
         number: int,
     ) -> None:  # the one half teaches and then the other; nothing but the scores outlives it
-        first, second = votes.split_samples(how.seed)[:: 1 if number == 0 else -1]
+        first, second = votes.split_samples(settings.seed)[:: 1 if number == 0 else -1]
         teach, score = Half(first, table(first, budgets)), Half(second, table(second, budgets))
         if opening is not None:
             score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
-        seeds = range(1000 * how.seed + noises * number, 1000 * how.seed + noises * (number + 1))
+        seeds = range(
+            1000 * settings.seed + noises * number, 1000 * settings.seed + noises * (number + 1)
+        )
         # Trees read single precision.
         noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)
-        blind = [(LabelPolicy(seed=how.seed), one) for one in noise]
-        outcomes = learned(teach, score, targets, inputs, member, trained, blind, how.machines)
+        blind = [(LabelPolicy(seed=settings.seed), one) for one in noise]
+        outcomes = learned(teach, score, targets, inputs, member, trained, blind, settings.machines)
         oracles = oracles_at(teach.table, targets)
         acc, cost = teach.table.acc, teach.table.cost
         for target, labels in oracles:
@@ -260,7 +262,7 @@ def held_out(
             for policy, plan in plans.items():
                 waits = plan_waiting(plan, score.answers, score.table)
                 scores.add(policy, target, *plan.outcome(score.table), score.table, waiting=waits)
-        scores.add_learned(outcomes, oracles, score.table, known.overhead)
+        scores.add_learned(outcomes, oracles, score.table, given.overhead)
 
     turn(0)
     turn(1)
@@ -268,7 +270,7 @@ def held_out(
         plan = from_labels(labels, full.k)
         waits = plan_waiting(plan, responses, full)
         scores.add("oracle_in_sample", target, *plan.outcome(full), full, waiting=waits)
-    return scores.rows(member, families=how.groups is not None)
+    return scores.rows(member, families=settings.groups is not None)
 
 
 def unseen_curves(
@@ -301,13 +303,15 @@ def unseen_curves(
     >>> unseen_curves(flat_null(40).sample(8), budgets=(1, 4)).shape
     (40, 2)
     """
-    how = Protocol() if protocol is None else protocol
-    fold = deal(members(responses, how.groups), how.folds, how.seed)
+    settings = Protocol() if protocol is None else protocol
+    fold = deal(members(responses, settings.groups), settings.folds, settings.seed)
     table = responses.table(budgets)
     curves = np.empty_like(table.acc)
-    for train, test, known in _inputs(responses, fold, None, responses.n, how.seed):
-        policy = CurvePolicy(seed=how.seed).fit(known.loc[train], table.acc[train], table.cost)
-        curves[test] = policy.curves(known.loc[test])
+    for train, test, features in _inputs(responses, fold, None, responses.n, settings.seed):
+        policy = CurvePolicy(seed=settings.seed).fit(
+            features.loc[train], table.acc[train], table.cost
+        )
+        curves[test] = policy.curves(features.loc[test])
     return curves
 
 
@@ -510,21 +514,24 @@ class Scores:
             own * gain.high,
             *means,
         ]
-        told = [
+        figures_by_row = [
             dict(zip(_FIGURES + _MEANS, row, strict=True))
             for row in np.column_stack(figures).tolist()
         ]
         best = {
             target: row["gain"]
-            for (target, policy), row in zip(keys, told, strict=True)
+            for (target, policy), row in zip(keys, figures_by_row, strict=True)
             if policy == "oracle"
         }
         rows = []
         for j, (target, policy) in enumerate(keys):
-            known: dict[str, Any] = {
-                name: figure if np.isfinite(figure) else None for name, figure in told[j].items()
+            figures_of_row: dict[str, Any] = {
+                name: figure if np.isfinite(figure) else None
+                for name, figure in figures_by_row[j].items()
             }
-            known["share"] = known["gain"] / best[target] if best.get(target, 0) > 0 else None
+            figures_of_row["share"] = (
+                figures_of_row["gain"] / best[target] if best.get(target, 0) > 0 else None
+            )
             rows.append(
                 HeldOutRow(
                     policy=policy,
@@ -532,7 +539,7 @@ class Scores:
                     families=families,
                     largest=largest,
                     gains=gains[:, j],
-                    **known,
+                    **figures_of_row,
                 )
             )
         return rows
@@ -583,12 +590,12 @@ def _inputs(
     draw = np.random.default_rng(seed)
     for out in np.unique(fold):
         train, test = drawn(np.flatnonzero(fold != out), taught, draw), np.flatnonzero(fold == out)
-        known = given
+        fold_features = given
         if features is None and any(text.strip() for text in texts[train]):
             rows = np.concatenate([train, test])
             embedded = _embedded(tuple(texts[train]), tuple(texts[rows])).set_index(rows)
-            known = pd.concat([given.loc[rows], embedded], axis=1)
-        yield Fold(train, test, known)
+            fold_features = pd.concat([given.loc[rows], embedded], axis=1)
+        yield Fold(train, test, fold_features)
 
 
 def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Responses | None, Any]:

@@ -72,7 +72,7 @@ class Fold(NamedTuple):
 
     train: np.ndarray
     test: np.ndarray
-    known: pd.DataFrame
+    features: pd.DataFrame
 
 
 class Learner(typing.Protocol):
@@ -165,12 +165,15 @@ def learned(
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
         train, test = (
             Questions(
-                fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows]
+                fold.features.loc[rows],
+                half.answers.take(rows),
+                half.table.take(rows),
+                member[rows],
             )
             for half, rows in ((teach, fold.train), (score, fold.test))
         )
         unseeing = [
-            (policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind
+            (policy, noise.iloc[fold.train], noise.iloc[fold.test]) for policy, noise in blind
         ]
         return train, test, targets, learners, unseeing
 
@@ -195,9 +198,9 @@ def _one_fold(job: tuple) -> list[np.ndarray]:
         _outcomes(name, learner, train, test, targets) for name, learner in learners.items()
     ] + [
         _outcomes(
-            "noise", policy, replace(train, features=known), replace(test, features=held), targets
+            "noise", policy, replace(train, features=taught), replace(test, features=held), targets
         )
-        for policy, known, held in unseeing
+        for policy, taught, held in unseeing
     ]
 
 
@@ -209,19 +212,21 @@ def _outcomes(
     The column is -1 where the learner names none.
     """
     trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
-    told, n = list(trial(train, test, targets)), len(test.groups)
+    results = list(trial(train, test, targets))
+    n = len(test.groups)
     outcomes = np.full((len(targets), 4, n), -1.0)
     outcomes[:, 3] = np.nan
-    if len(told) == len(targets) and all(
-        len(parts) <= 4 and {np.shape(p) for p in parts} == {(n,)} for parts in told
+    if len(results) == len(targets) and all(
+        len(arrays) <= 4 and {np.shape(array) for array in arrays} == {(n,)} for arrays in results
     ):
-        for outcome, parts in zip(outcomes, told, strict=True):
-            outcome[: len(parts)] = parts
-    cost, accuracy = outcomes[:, 0], outcomes[:, 1]  # -1 where nothing was told
+        for outcome, arrays in zip(outcomes, results, strict=True):
+            outcome[: len(arrays)] = arrays
+    # Results of another shape were not copied: their -1 fails the next check.
+    cost, accuracy = outcomes[:, 0], outcomes[:, 1]
     if not ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
         raise ValueError(
             f"learner {name!r} must return, for each of the {len(targets)} targets, "
-            f"{n} finite costs of 0 or more and {n} accuracies from 0 to 1: one a question"
+            f"{n} finite costs of 0 or more and {n} accuracies from 0 to 1, one per question"
         )
     return outcomes
 

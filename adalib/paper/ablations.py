@@ -61,8 +61,8 @@ def extra_features(
     """The features that the paper's figure names and its list does not; ``single_pass_acc`` takes
     the answer key."""
     texts = check_texts(questions)
-    told = [text.features[-3:] if isinstance(text, ReadText) else _look(text) for text in texts]
-    columns: dict[str, Any] = dict(zip(EXTRA_FEATURES, np.reshape(told, (-1, 3)).T, strict=False))
+    values = [text.features[-3:] if isinstance(text, ReadText) else _look(text) for text in texts]
+    columns: dict[str, Any] = dict(zip(EXTRA_FEATURES, np.reshape(values, (-1, 3)).T, strict=False))
     if single_pass_acc is not None:
         columns["single_pass_acc"] = one_each(single_pass_acc, len(texts), "single_pass_acc")
     return pd.DataFrame(columns, dtype=float)
@@ -128,12 +128,12 @@ def pool(
     blocks = []
     for name, target in product(names, targets):
         search = bisect(tables[name].acc, tables[name].cost, target)
-        known = np.column_stack(
+        inputs = np.column_stack(
             [shared, np.asarray(own[name], dtype=float), np.full(first.n, target)]
         )
-        cells = ([name] * first.n, known[:, -1], np.full(first.n, search.lam), search.labels)
-        blocks.append((known, *cells, tables[name].acc, score[name].acc))
-    known, setting, aim, lam, labels, choose, acc = (
+        cells = ([name] * first.n, inputs[:, -1], np.full(first.n, search.lam), search.labels)
+        blocks.append((inputs, *cells, tables[name].acc, score[name].acc))
+    inputs, setting, aim, lam, labels, choose, acc = (
         np.concatenate(part) for part in zip(*blocks, strict=True)
     )
     columns = (
@@ -141,9 +141,9 @@ def pool(
         if hasattr(features, "columns")
         else [f"x{j}" for j in range(shared.shape[1])]
     )
-    extra = known.shape[1] - len(columns) - 1
+    extra = inputs.shape[1] - len(columns) - 1
     frame = pd.DataFrame(
-        known, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"]
+        inputs, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"]
     )
     question = np.tile(np.arange(first.n), len(names) * len(targets))
     return Pooled(
@@ -447,8 +447,8 @@ def granularity(
         interval = mean_interval(change)
         gain = np.asarray(interval.mean)
         # Nothing is estimated, or no question moves.
-        known = (value == "true") | (np.abs(change).max(axis=0) < 1e-12)
-        low, high = np.where(known, gain, interval.low), np.where(known, gain, interval.high)
+        exact = (value == "true") | (np.abs(change).max(axis=0) < 1e-12)
+        low, high = np.where(exact, gain, interval.low), np.where(exact, gain, interval.high)
         for j, target in enumerate(targets):
             at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain[j], low[j], high[j]
             rows.append((name, len(menus[name]), target, value, *map(float, at)))

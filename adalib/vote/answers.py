@@ -193,7 +193,7 @@ def _places(key: Key, reading: Reading | None) -> list[tuple[tuple, int]]:
         places = [(("value",), value) for value in key]
     elif reading:
         # Those that agree have the first value nearly in common.
-        forms = (*reading.forms, *reading.told)
+        forms = (*reading.forms, *reading.right_side)
         places = [
             (form.shape, float(form.values[0][0].real) if form.values else 0.0) for form in forms
         ]

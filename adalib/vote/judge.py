@@ -113,14 +113,14 @@ class Reading(NamedTuple):
     """What a formula may mean: nothing where it met a limit or is no mathematics."""
 
     forms: tuple[Form, ...] = ()
-    told: tuple[Form, ...] = ()  # of an equation: the forms of its right-hand side
+    right_side: tuple[Form, ...] = ()  # of an equation: the forms of its right-hand side
     given_up: str = ""  # the limit that it met
 
     def equals(self, other: Reading) -> bool:
         """Whether the two share a form; an equation also equals its right-hand side."""
         pairs = [(self.forms, other.forms)]
-        if bool(self.told) != bool(other.told):
-            pairs.append((self.told or self.forms, other.told or other.forms))
+        if bool(self.right_side) != bool(other.right_side):
+            pairs.append((self.right_side or self.forms, other.right_side or other.forms))
         return any(
             one.agrees(another) for ones, others in pairs for one in ones for another in others
         )
@@ -201,12 +201,14 @@ def _meaning(node: Any) -> Reading:
             if isinstance(node, sympy.And)
             else [node]
         )
-        told = (
+        right_side = (
             _meaning(links[-1].rhs).forms
             if all(isinstance(link, sympy.Eq) for link in links)
             else ()
         )
-        return Reading((_joined("and", [_relation(link) for link in links]), *_range(links)), told)
+        return Reading(
+            (_joined("and", [_relation(link) for link in links]), *_range(links)), right_side
+        )
     forms = [_form(node)]
     if isinstance(node, sympy.FiniteSet):
         written = [_form(part) for part in getattr(node, "_unsorted_args", node.args)]

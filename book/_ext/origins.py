@@ -75,11 +75,11 @@ def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
 
 
 @functools.cache
-def told(root: Path, name: str) -> list[str]:
+def origin_of(root: Path, name: str) -> list[str]:
     """Of a set of answers or a record: its name, its place on the data cards, and what computes it
     and tests it.
 
-    >>> told(Path(__file__).parents[2], "minds.jsonl")[2]
+    >>> origin_of(Path(__file__).parents[2], "minds.jsonl")[2]
     'computed by data/record_minds.py, a part again by tests/evaluate/test_recorded.py'
     """
     if not name.endswith(".jsonl"):
@@ -101,8 +101,8 @@ def told(root: Path, name: str) -> list[str]:
     by, again = (
         ", ".join(str(file.relative_to(root)) for file in some) for some in (scripts, tests)
     )
-    said = f"computed by {by}" + (f", a part again by {again}" if again else "")
-    return [f"data/recorded/{name}", "the-recorded-comparison", said]
+    origin = f"computed by {by}" + (f", a part again by {again}" if again else "")
+    return [f"data/recorded/{name}", "the-recorded-comparison", origin]
 
 
 def collect(app, env) -> None:
@@ -127,7 +127,7 @@ def collect(app, env) -> None:
             sets,
         )
         rows = {
-            f"cell-{at}": [told(root, name) for name in sorted(read[at])]
+            f"cell-{at}": [origin_of(root, name) for name in sorted(read[at])]
             for at in set(glued.values())
             if read[at]
         }

@@ -68,13 +68,13 @@ def update(app, env) -> None:
     if app.builder.format != "html":
         return
     own = Path(app.srcdir) / "adalib" / "teach" / "exercises" / RECORD.name
-    known = json.loads((own if own.exists() else RECORD).read_text(encoding="utf-8"))
+    earlier = json.loads((own if own.exists() else RECORD).read_text(encoding="utf-8"))
     ran = (
         executed(Path(app.srcdir) / "notebooks", env.mystnb_config.execution_cache_path)
         if own.exists()
         else ()
     )
-    record = known | solutions(notebook for _, notebook in ran)
+    record = earlier | solutions(notebook for _, notebook in ran)
     if own.exists():
         write(own, written(record))
     for chapter, exercises in record.items():

@@ -26,9 +26,9 @@ def collect(app, doctree) -> None:
         return
     app.env.adalib_terms = {}
     for item in doctree.findall(nodes.definition_list_item):
-        said = item.next_node(nodes.definition).astext().split(" See chapter")[0]
+        meaning = item.next_node(nodes.definition).astext().split(" See chapter")[0]
         for term in item.findall(nodes.term):
-            app.env.adalib_terms[term.astext()] = (term["ids"][0], " ".join(said.split()))
+            app.env.adalib_terms[term.astext()] = (term["ids"][0], " ".join(meaning.split()))
 
 
 def pattern(terms) -> re.Pattern:
@@ -48,7 +48,7 @@ def link(app, doctree, docname) -> None:
     terms = getattr(app.env, "adalib_terms", {})
     if docname == GLOSSARY or not terms:
         return
-    known = {term.lower(): value for term, value in terms.items()}
+    meaning_by_term = {term.lower(): value for term, value in terms.items()}
     page, words, used = app.builder.get_relative_uri(docname, GLOSSARY), pattern(terms), set()
     for text in list(doctree.findall(nodes.Text)):
         if _left_alone(text) or not words.search(text):
@@ -58,7 +58,7 @@ def link(app, doctree, docname) -> None:
             term = found[1].lower()
             if term not in used:
                 used.add(term)
-                anchor, said = known[term]
+                anchor, meaning = meaning_by_term[term]
                 parts.append(nodes.Text(plain[at : found.start()]))
                 parts.append(
                     nodes.reference(
@@ -66,7 +66,7 @@ def link(app, doctree, docname) -> None:
                         found[1],
                         refuri=f"{page}#{anchor}",
                         internal=True,
-                        reftitle=said,
+                        reftitle=meaning,
                         classes=["adalib-term"],
                     )
                 )

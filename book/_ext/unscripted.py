@@ -44,11 +44,11 @@ def points(trace: dict) -> str:
     if all(place == "" for place, _ in pairs):
         return f"{len(pairs)} in a row" if pairs else ""
     shown = np.linspace(0, len(pairs) - 1, min(_MOST, len(pairs))).round().astype(int)
-    told = [
+    pairs_shown = [
         [plain(end) if isinstance(end, str) else f"{end:.3g}" for end in pairs[at]] for at in shown
     ]
     more = f" ({len(shown)} of {len(pairs)} points)" if len(pairs) > _MOST else ""
-    return ", ".join(map(": ".join, told)) + more
+    return ", ".join(map(": ".join, pairs_shown)) + more
 
 
 def panel(layout: dict, trace: dict) -> str:
@@ -74,11 +74,11 @@ def numbers(figure: dict) -> str:
         if (
             trace.get("hoverinfo") != "skip"
             and trace.get("visible", True) is True
-            and (told := points(trace))
+            and (listed := points(trace))
         ):
             name = f"<b>{escape(plain(trace['name']))}</b> " if trace.get("name") else ""
             parts.setdefault(panel(figure["layout"], trace), []).append(
-                f"<dd>{name}{escape(told)}</dd>"
+                f"<dd>{name}{escape(listed)}</dd>"
             )
     return "".join(
         f"<dl><dt>{escape(title)}</dt>{''.join(lines)}</dl>" for title, lines in parts.items()

@@ -120,7 +120,7 @@ class Page:
     def _names(self, cell: int) -> tuple[set[str], set[str]]:
         try:
             return names(self.cells[cell][0])
-        except SyntaxError:  # it will be told when the cell runs
+        except SyntaxError:  # it is reported when the cell runs
             return set(), set()
 
     def run(self, at: int) -> bool:
@@ -139,12 +139,12 @@ class Page:
             self.ran.add(at)
             return True
         except BaseException as error:
-            told = traceback.TracebackException.from_exception(error)
+            trace = traceback.TracebackException.from_exception(error)
             while (
-                told.stack and told.stack[0].filename != file
+                trace.stack and trace.stack[0].filename != file
             ):  # what ran the cell is nobody's concern
-                told.stack.pop(0)
-            *rest, final = list(told.format())
+                trace.stack.pop(0)
+            *rest, final = list(trace.format())
             self.say("error", final.strip())
             self.say("trace", "".join(rest))
             return False

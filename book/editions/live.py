@@ -43,7 +43,7 @@ class Book:
     equations: Mapping[str, str] = field(default_factory=dict)
     # Of theorems and exercises by label, as on the page.
     numbers: Mapping[str, str] = field(default_factory=dict)
-    install: str = ""  # how to install the package, said at the head of every chapter
+    install: str = ""  # how to install the package, written at the head of every chapter
     chapters: Mapping[str, Page] = field(default_factory=dict)  # by the keys that prose uses
 
 
@@ -121,7 +121,7 @@ def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
     if book.install:
         head, *rest = cells[0].source.split("\n\n", 1)
         cells[0].source = "\n\n".join([head, f"<small>{book.install}</small>", *rest])
-    said = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    if listed := references(said, book.works):
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    if listed := references(prose, book.works):
         cells.append(new_markdown_cell(f"## References\n\n{listed}", id="references"))
     return NotebookNode({**notebook, "cells": cells})

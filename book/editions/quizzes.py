@@ -92,12 +92,12 @@ def misconceptions(page: Path) -> list[Item]:
             rf"^\| {head} \|.*?\n\|[-| ]+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL
         )
         for row in found[1].splitlines() if found else []:
-            said, show, ask = (_plain(cell) for cell in row.strip().strip("|").split(" | "))
+            statement, show, ask = (_plain(cell) for cell in row.strip().strip("|").split(" | "))
             options = (
                 Option("True", true, f"Look at {show}. {ask}"),
                 Option("False", not true, f"See {show}. {ask}"),
             )
-            items.append(Item(f"misconception-{len(items) + 1}", said.strip('" '), options))
+            items.append(Item(f"misconception-{len(items) + 1}", statement.strip('" '), options))
     return items
 
 

@@ -176,11 +176,11 @@ def _say(paragraph: Tag, cut: list[Slide]) -> None:
     if lead:
         slide.shown.append(lead)
     for bold in paragraph.find_all("strong"):
-        told = bold.get_text()
-        if len(told) > 25 and not (lead and told in lead.get_text()):
+        sentence = bold.get_text()
+        if len(sentence) > 25 and not (lead and sentence in lead.get_text()):
             whole = (
                 [copy.copy(bold)]
-                if told[0].isupper() and told[-1] in ".?!"
+                if sentence[0].isupper() and sentence[-1] in ".?!"
                 else _around(bold, paragraph)
             )
             key = _tag("p", *whole, kind="deck-key")
@@ -266,7 +266,7 @@ def _preformatted(text: str) -> Tag:
 def _boxed(node: Tag, cut: list[Slide]) -> None:
     """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its
     proof folded."""
-    told, title = _unmarked(node), node.select_one(".admonition-title")
+    notes, title = _unmarked(node), node.select_one(".admonition-title")
     name, classes = _said(title), " ".join(node.get("class") or [])
     if "dropdown" in classes or classes == "proof admonition":
         name = name or "Proof"
@@ -282,7 +282,7 @@ def _boxed(node: Tag, cut: list[Slide]) -> None:
         cut[-1].shown.append(node)
     else:
         _own(cut, "theorem" if "proof" in classes or "theorem" in classes else "prompt", node)
-    cut[-1].notes.extend(told)
+    cut[-1].notes.extend(notes)
 
 
 def _questions(section: Tag) -> list[Slide]:
@@ -292,7 +292,7 @@ def _questions(section: Tag) -> list[Slide]:
     )
     notes = [_unmarked(question) for question in asked]
     shown = [_tag("div", *list(question.contents), kind="deck-quiz") for question in asked]
-    return [Slide("Quiz", [own], told, "prompt") for own, told in zip(shown, notes, strict=True)]
+    return [Slide("Quiz", [own], note, "prompt") for own, note in zip(shown, notes, strict=True)]
 
 
 def _unmarked(asked: Tag) -> list[Tag]:

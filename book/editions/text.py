@@ -78,23 +78,23 @@ def spelled_out(text: str, values: Mapping[str, str]) -> str:
             raise KeyError(
                 f"the text quotes {name!r}, which the last build did not compute: run `make book`"
             )
-        said = values[name]
+        shown = values[name]
         if role == "points":
-            said = (
-                format(float(said), f"+z.{form or 1}%")
+            shown = (
+                format(float(shown), f"+z.{form or 1}%")
                 .removesuffix("%")
                 .replace("-", "\N{MINUS SIGN}")
             )
         elif form:
-            whole = re.fullmatch(r"-?\d+", said)
-            said = format(int(said) if whole else float(said), form)
+            whole = re.fullmatch(r"-?\d+", shown)
+            shown = format(int(shown) if whole else float(shown), form)
         # A whole number at the head of a line, and a full stop: Markdown would begin a list.
         heads_a_list = (
-            said.isdigit()
+            shown.isdigit()
             and text[: match.start()][-1:] in ("", "\n")
             and text[match.end() :][:1] == "."
         )
-        return said + "\\" if heads_a_list else said
+        return shown + "\\" if heads_a_list else shown
 
     return _GLUE.sub(value, text)
 

@@ -385,7 +385,7 @@ def matched(gains=results.claimed_gains):
 
 
 def points(gains=measures.printed_gains, claimed=results.claimed_gains):
-    ours, said = 100 * gains("Ours")[:3], [100 * end for end in PAPER_CLAIMS["gain_range"]]
+    ours, printed_range = 100 * gains("Ours")[:3], [100 * end for end in PAPER_CLAIMS["gain_range"]]
     off = float(100 * (claimed().claimed - claimed().difference).abs().max())
     says = (
         f"the table has {ours.min():.1f} to {ours.max():.1f} points on MATH; "
@@ -394,7 +394,7 @@ def points(gains=measures.printed_gains, claimed=results.claimed_gains):
     return (
         ours.min(),
         says,
-        off < 0.1 + 1e-9 and np.allclose(np.round([ours.min(), ours.max()]), said),
+        off < 0.1 + 1e-9 and np.allclose(np.round([ours.min(), ours.max()]), printed_range),
     )
 
 
@@ -420,7 +420,7 @@ def thrift(rows=measures.reconstructed):
 
 def heuristic(gains=measures.printed_gains):
     length, random = (100 * gains(method)[:3] for method in ("Heuristic", "Random"))
-    said, ahead = (
+    printed_range, ahead = (
         [100 * end for end in PAPER_CLAIMS["heuristic_range"]],
         int((random > length).sum()),
     )
@@ -431,7 +431,7 @@ def heuristic(gains=measures.printed_gains):
     return (
         length.max(),
         says,
-        np.allclose([length.min(), length.max()], said, atol=0.05) and ahead > 0,
+        np.allclose([length.min(), length.max()], printed_range, atol=0.05) and ahead > 0,
     )
 
 
@@ -479,9 +479,9 @@ def plateau(printed=PAPER):
     )
 
 
-def predictable(told=measures.told_by_text):
+def predictable(correlations=measures.ranked_by_text):
     reach = 1.96 / np.sqrt(297)  # what chance reaches with 300 questions
-    (easy, gsm), (hard, math) = told().values()
+    (easy, gsm), (hard, math) = correlations().values()
     says = (
         "on unseen questions of GSM8K and MATH, text ranks accuracy with a correlation of "
         f"{easy:.2f} and {hard:.2f}"
@@ -682,10 +682,10 @@ def powers(menus=measures.menus_of):
         f"{in_points(values.min(), 2)} to {in_points(values.max(), 2)}"
         for _, values in found.items()
     ]
-    told = dict(zip(found.columns, parts, strict=True))
+    range_by_menu = dict(zip(found.columns, parts, strict=True))
     says = (
-        f"cross-fitted {_BOTH}: fine {told['fine']} points, coarse {told['coarse']}, "
-        f"without 2 {told['without 2']}"
+        f"cross-fitted {_BOTH}: fine {range_by_menu['fine']} points, "
+        f"coarse {range_by_menu['coarse']}, without 2 {range_by_menu['without 2']}"
     )
     small = (found["without 2"].abs() < 0.0005).all() and (
         found["coarse"] < found["without 2"]
@@ -694,7 +694,8 @@ def powers(menus=measures.menus_of):
 
 
 def even(importances=measures.importances):
-    found, said = importances(), PAPER_ABLATIONS["importance_range"]
+    found = importances()
+    least, most = PAPER_ABLATIONS["importance_range"]  # of the 16 printed features
     low, high, beyond = (
         found.noise_low[0],
         found.noise_high[0],
@@ -704,10 +705,8 @@ def even(importances=measures.importances):
         f"noise columns range from {low:.3f} to {high:.3f} on MATH; "
         f"{beyond} of {len(found)} text features pass "
     )
-    says += (
-        f"what shuffled labels give; 15 × {said[0]} + {said[1]} = {15 * said[0] + said[1]:.2f} > 1"
-    )
-    return high - low, says, said[0] - 0.03 < low and high < said[1] + 0.03
+    says += f"what shuffled labels give; 15 × {least} + {most} = {15 * least + most:.2f} > 1"
+    return high - low, says, least - 0.03 < low and high < most + 0.03
 
 
 def first_claim(row=rows_results.known):

@@ -336,17 +336,17 @@ def clusters() -> dict[str, float]:
     member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
     labels, kind = searched(SHOWN, 2.0).labels, member[SHOWN]
     many = settings.utility(SHOWN).cost[labels] * (labels >= 2)
-    told = {
+    figures = {
         "easy_first": easy[0],
         "responsive_first": responsive[0],
         "responsive_last": responsive[-1],
     }
-    told |= {"hard_highest": hard.max(), "gsm8k_easy": np.mean(member["deepseek-v3-gsm8k"] == 0)}
-    told |= {
+    figures |= {"hard_highest": hard.max(), "gsm8k_easy": np.mean(member["deepseek-v3-gsm8k"] == 0)}
+    figures |= {
         f"{shape}_one": np.mean(labels[kind == k] == 0) for shape, k in (("easy", 0), ("hard", 3))
     }
-    told["responsive_share"] = many[kind == 1].sum() / many.sum()
-    return {name: float(value) for name, value in told.items()}
+    figures["responsive_share"] = many[kind == 1].sum() / many.sum()
+    return {name: float(value) for name, value in figures.items()}
 
 
 @cache
@@ -399,9 +399,9 @@ def real_clusters() -> dict[str, float]:
     table = in_sample()
     labels, kind = bisect(table.acc, table.cost, 2).labels, curve_clusters(table.acc).labels
     many = table.cost[labels] * (labels >= 2)
-    told = {"easy_first": easy[0], "hard_highest": hard.max(), "responsive_first": responsive[0]}
-    told["responsive_share"] = many[kind == 1].sum() / many.sum()
-    return {name: float(value) for name, value in told.items()}
+    figures = {"easy_first": easy[0], "hard_highest": hard.max(), "responsive_first": responsive[0]}
+    figures["responsive_share"] = many[kind == 1].sum() / many.sum()
+    return {name: float(value) for name, value in figures.items()}
 
 
 @cache
@@ -463,25 +463,25 @@ def along() -> pd.DataFrame:
 
 
 @cache
-def told_by_text() -> dict[str, tuple[float, float]]:
+def ranked_by_text() -> dict[str, tuple[float, float]]:
     """How text ranks unseen questions: correlation with Acc(x, 1), and with the gain of 16 over 1,
     by benchmark."""
-    told = {}
+    correlations = {}
     for name in BENCHMARKS:
-        table, known = settings.utility(name), text_features(settings.answers(name).questions)
+        table, features = settings.utility(name), text_features(settings.answers(name).questions)
         fold, curves = deal(range(table.n), 5), np.empty(table.acc.shape)
         for out in range(5):
             policy = CurvePolicy().fit(
-                known[fold != out], table.acc[fold != out], table.cost, budget=3
+                features[fold != out], table.acc[fold != out], table.cost, budget=3
             )
-            curves[fold == out] = policy.curves(known[fold == out])
+            curves[fold == out] = policy.curves(features[fold == out])
         both = [(each[:, 0], each[:, -1] - each[:, 0]) for each in (curves, table.acc)]
         first, gain = (
             pd.Series(guess).corr(pd.Series(true), "spearman")
             for guess, true in zip(*both, strict=True)
         )
-        told[name] = float(first), float(gain)
-    return told
+        correlations[name] = float(first), float(gain)
+    return correlations
 
 
 @cache
@@ -495,10 +495,10 @@ def compared(split: str) -> Comparison:
 def on_math(features: str, split: str) -> Comparison:
     """The classifiers on MATH with "text" or "noise" features, split by "row" or "question", or
     each scored once."""
-    known = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
+    columns = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
     part = f"MATH, {features} " + ("in folds" if split == "fold" else f"by {split}")
     return recorded_comparison(
-        part, ablations.real_pool(MATH, known), split, 5 if split == "fold" else 10
+        part, ablations.real_pool(MATH, columns), split, 5 if split == "fold" else 10
     )
 
 

@@ -76,14 +76,14 @@ def text() -> Outcome:
         ("Heuristic", "heuristic_range", 0.001),
     ):
         gained = measures.printed_gains(method)[:3]
-        printed = float(gained.min()), float(gained.max())
-        for kind, said, ours in zip(
-            ("smallest", "largest"), PAPER_CLAIMS[key], printed, strict=True
+        in_table = float(gained.min()), float(gained.max())
+        for kind, in_text, ours in zip(
+            ("smallest", "largest"), PAPER_CLAIMS[key], in_table, strict=True
         ):
             cells.append(
                 Cell(
                     f"{kind} gain of {method} over Fixed on MATH, in its own table",
-                    said,
+                    in_text,
                     ours,
                     room,
                 )
@@ -126,11 +126,16 @@ def classifiers() -> Outcome:
     )
     rooms = dict.fromkeys(("accuracy", "gap", "imitation"), 0.03) | {"cost": 0.3, "cost_std": 0.1}
     rooms |= dict.fromkeys(("accuracy_std", "gap_std", "imitation_std"), 0.02)
-    rows, questions, told = (in_points(measures.trees_over_linear(table)) for table in tables)
+    by_rows, by_questions, printed_lead = (
+        in_points(measures.trees_over_linear(table)) for table in tables
+    )
     return outcome(
         *beside_print(ours, "{name}", rooms),
-        note=f"Simulated, noise features. Trees minus linear models: {rows} points split by rows, "
-        f"{questions} split by questions; printed {told}.",
+        note=(
+            "Simulated, noise features. Trees minus linear models: "
+            f"{by_rows} points split by rows, {by_questions} split by questions; "
+            f"printed {printed_lead}."
+        ),
     )
 
 
@@ -186,7 +191,7 @@ def regret_row() -> Outcome:
     drawn, runs = measures.lines_passed(), measures.on_math("noise", "row").runs
     near = measures.near(measures.on_math("text", "question"))
     least = min(1 - row["imitation"] for row in PAPER_ABLATIONS["classifiers"].values())
-    told, name = (
+    printed_error, name = (
         PAPER_ABLATIONS["error_range"][0],
         "smallest imitation error: in the text, and in the paper's table",
     )
@@ -194,7 +199,7 @@ def regret_row() -> Outcome:
     return outcome(
         Cell("of 700 random cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]),
         Cell("of 700 random cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]),
-        Cell(name, told, least, 0.005),
+        Cell(name, printed_error, least, 0.005),
         Cell("share of errors on a neighbouring budget", 0.5, near["near"], 0.0, ">="),
         note=(
             f"On MATH regret exceeds Theorem 2's bound in {over} of {len(runs)} runs, "
@@ -383,16 +388,24 @@ def scatter() -> Outcome:
 
 
 def four_kinds() -> Outcome:
-    said, ours = PAPER_CLAIMS, measures.clusters()
-    (first, last), one = said["archetype_responsive"], said["routed_to_one"]
+    printed, ours = PAPER_CLAIMS, measures.clusters()
+    (first, last), one = printed["archetype_responsive"], printed["routed_to_one"]
     return outcome(
-        Cell("easy: accuracy at b = 1", said["archetype_easy_from"], ours["easy_first"], 0.0, ">="),
+        Cell(
+            "easy: accuracy at b = 1", printed["archetype_easy_from"], ours["easy_first"], 0.0, ">="
+        ),
         Cell("responsive: accuracy at b = 1", first, ours["responsive_first"], 0.15),
         Cell("responsive: accuracy at b = 16", last, ours["responsive_last"], 0.15),
         Cell(
-            "hard: highest accuracy", said["archetype_hard_below"], ours["hard_highest"], 0.0, "<="
+            "hard: highest accuracy",
+            printed["archetype_hard_below"],
+            ours["hard_highest"],
+            0.0,
+            "<=",
         ),
-        Cell("GSM8K: share of easy", said["archetype_easy_gsm8k"], ours["gsm8k_easy"], 0.0, ">="),
+        Cell(
+            "GSM8K: share of easy", printed["archetype_easy_gsm8k"], ours["gsm8k_easy"], 0.0, ">="
+        ),
         Cell("easy: share that gets b = 1 at B = 2", one, ours["easy_one"], 0.02, ">="),
         Cell("hard: share that gets b = 1 at B = 2", one, ours["hard_one"], 0.02, ">="),
         note=(

@@ -98,12 +98,12 @@ def pipeline_row() -> Outcome:
 
 
 def loss() -> Outcome:
-    labels, known = measures.searched(SHOWN, 2.0).labels, baselines.noise_features(200)
+    labels, features = measures.searched(SHOWN, 2.0).labels, baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
-    chance = _fitted().model_.predict_proba(known.to_numpy())
+    chance = _fitted().model_.predict_proba(features.to_numpy())
     before = -np.log(np.bincount(codes)[codes] / codes.size).mean()
     after = -np.log(chance[np.arange(200), codes]).mean()
-    off = float((columns[chance.argmax(axis=1)] != _fitted().predict(known)).sum())
+    off = float((columns[chance.argmax(axis=1)] != _fitted().predict(features)).sum())
     return outcome(
         Cell("predictions that are not the largest output", 0, off),
         Cell(

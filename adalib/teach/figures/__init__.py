@@ -102,7 +102,7 @@ class _Shown:
 
     def _repr_html_(self) -> str:
         name = f"figure-{uuid.uuid4().hex}"
-        told = _bold(self.alt)
+        caption = _bold(self.alt)
         height = self.fig.layout.height or self.fig.layout.template.layout.height
         # Data, not code: figures.js draws it. "<" is escaped so that no label can close the
         # element.
@@ -111,7 +111,7 @@ class _Shown:
             f'<figure class="adalib-figure"><div id="{name}" class="plotly-graph-div" role="img" '
             f'aria-labelledby="{name}-told" style="min-height: {height:g}px"></div>'
             f'<script type="application/json">{data}</script>'
-            f'<figcaption id="{name}-told">{told}</figcaption></figure>'
+            f'<figcaption id="{name}-told">{caption}</figcaption></figure>'
         )
 
 
@@ -353,10 +353,12 @@ def _dots(gains: Mapping[str, Interval]) -> str:
             f'fill="{COLOURS[0]}">'
             f"<title>{html.escape(f'{name} {_spelled(gain)}')}</title></circle>"
         )
-    told = "; ".join(f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items())
+    spoken = "; ".join(
+        f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items()
+    )
     return (
         f'<svg viewBox="0 0 {left + width} {bottom + 18}" role="img" '
-        f'aria-label="{html.escape(told)}" style="width: 100%; max-width: 26rem; font-size: '
+        f'aria-label="{html.escape(spoken)}" style="width: 100%; max-width: 26rem; font-size: '
         f'14px" fill="currentColor">{"".join(marks)}</svg>'
     )
 

@@ -96,11 +96,11 @@ def drag_samples(
         ]
 
     fig = go.Figure(line(targets, best, "best possible", GREY, dash="dash"))
-    said = [
+    titles = [
         f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}"
         for stop in shown
     ]
-    drag(fig, list(stops), moving, "answers per question, R = ", titles=said, active=active)
+    drag(fig, list(stops), moving, "answers per question, R = ", titles=titles, active=active)
     low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
     fig.update_xaxes(title="average budget B")
     fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f")
@@ -233,9 +233,9 @@ def slopes(
                 ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name
             )
             trace.hovertemplate = "%{x}: %{y:.3f}"
-            said = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
+            labels = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
             sides = ["middle left", "middle right"]
-            trace.update(text=said, textposition=sides, showlegend=number == 0, marker_size=9)
+            trace.update(text=labels, textposition=sides, showlegend=number == 0, marker_size=9)
             fig.add_trace(trace, **place)
         values = np.array(list(group.values()))
         room = 0.15 * np.ptp(values)
@@ -365,10 +365,10 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
             "opacity": 0.35,
         }
         tenth = own.tenths["acc1"].round(4), np.log2(own.tenths["budget"])
-        said = "Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>"
-        told = {"customdata": own.tenths["budget"].round(2), "hovertemplate": said}
+        hover_text = "Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>"
+        hover = {"customdata": own.tenths["budget"].round(2), "hovertemplate": hover_text}
         questions = dots(own.acc1.round(4), y, "a question", marker=size, hoverinfo="skip")
-        parts.append([questions, line(*tenth, "mean of a tenth", CLAIMED, marks=True, **told)])
+        parts.append([questions, line(*tenth, "mean of a tenth", CLAIMED, marks=True, **hover)])
     fig = panels(parts, list(groups))
     fig.update_xaxes(range=[-0.04, 1.04]).update_xaxes(title="estimated Acc(x, 1)", row=len(groups))
     fig.update_yaxes(
@@ -435,8 +435,8 @@ def rows_of_dots(
     fig = go.Figure()
     level(fig, x=0, dash="solid")
     for (name, estimate), shift, colour in zip(values.items(), shifts, colours, strict=False):
-        said = {"hovertemplate": f"{plain(name)}: %{{x:+.2f}} points<extra></extra>"}
-        fig.add_trace(dots(estimate[:, order], at + shift, name, colour, size=10, **said))
+        hover = {"hovertemplate": f"{plain(name)}: %{{x:+.2f}} points<extra></extra>"}
+        fig.add_trace(dots(estimate[:, order], at + shift, name, colour, size=10, **hover))
     fig.update_xaxes(title=x_title, tickformat="+.1~f", zeroline=False)
     names = [plain(rows[place]) for place in order]
     fig.update_yaxes(

@@ -57,19 +57,19 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
         made = []
         for name, here, colour in kinds:
             first = b * np.flatnonzero(here)
-            said = [
+            hover = [
                 f"answers {at + 1} to {at + b}: {name}" if b > 1 else f"answer {at + 1}: {name}"
                 for at in first
             ]
-            style = {"base": first, "marker_line_width": 0, "hovertext": said, "hoverinfo": "text"}
+            style = {"base": first, "marker_line_width": 0, "hovertext": hover, "hoverinfo": "text"}
             wide = np.full(first.size, b - 0.12 * min(b, 3))
             made.append(bar([""] * first.size, wide, name, colour, sideways=True).update(style))
         return made
 
     votes = [f"{share.size} vote{'s' if share.size > 1 else ''}" for share in shares]
     titles = [
-        f"{said} of {b}: {share.mean():.0%} right"
-        for said, b, share in zip(votes, budgets, shares, strict=True)
+        f"{number} of {b}: {share.mean():.0%} right"
+        for number, b, share in zip(votes, budgets, shares, strict=True)
     ]
     fig = drag(go.Figure(), budgets, windows, "budget b = ", titles=titles)
     fig.update_xaxes(
@@ -98,7 +98,7 @@ def ribbons(
     rows = []
     for b, own, colour in zip(budgets, pieces, colours, strict=True):
         names, low, high = zip(*own, strict=True) if own else ((), (), ())
-        said = f"%{{y}} buys {b}<br>from λ = %{{base:.3f}}<extra></extra>"
+        hover = f"%{{y}} buys {b}<br>from λ = %{{base:.3f}}<extra></extra>"
         width = (np.array(high) - np.array(low)).round(5)
         rows.append(
             bar(
@@ -108,7 +108,7 @@ def ribbons(
                 colour,
                 sideways=True,
                 base=np.round(low, 5),
-                hovertemplate=said,
+                hovertemplate=hover,
             )
         )
     shares = _shares(np.append(prices, end), labels[[*range(len(labels)), -1]], budgets)
@@ -188,7 +188,7 @@ def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.S
     """A staircase in the order of rising prices, drawn on to the right edge."""
     order = np.argsort(lam, kind="stable")
     x, y = np.asarray(lam, dtype=float)[order], np.asarray(cost, dtype=float)[order]
-    said = "λ = %{x:.4f}: %{y:.3f}"
+    hover = "λ = %{x:.4f}: %{y:.3f}"
     return line(
         np.append(x, end),
         np.append(y, y[-1]),
@@ -196,7 +196,7 @@ def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.S
         colour,
         width=2.5,
         shape="hv",
-        hovertemplate=said,
+        hovertemplate=hover,
     )
 
 
@@ -223,10 +223,11 @@ def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20)
     fig = go.Figure(_stairs(lam, cost, end, "", BLUE))
 
     def ends(i: int) -> list[go.Scatter]:
-        low, high, said = shown["lo"][i], shown["hi"][i], "λ = %{x:.6f}: %{y:.4f}<extra></extra>"
+        low, high = shown["lo"][i], shown["hi"][i]
+        hover = "λ = %{x:.6f}: %{y:.4f}<extra></extra>"
         return [
             dots(
-                [low], [shown["cost_lo"][i]], "price too low", ORANGE, size=14, hovertemplate=said
+                [low], [shown["cost_lo"][i]], "price too low", ORANGE, size=14, hovertemplate=hover
             ),
             dots(
                 [high],
@@ -234,7 +235,7 @@ def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20)
                 "price high enough",
                 BLUE,
                 size=14,
-                hovertemplate=said,
+                hovertemplate=hover,
             ),
         ]
 
@@ -271,14 +272,14 @@ def tangent(
     # Neighbours on a narrow screen: a corner has its number above, a point under the envelope
     # below.
     places = ["top center" if j in corners else "bottom center" for j in range(len(cost))]
-    said: Style = {
+    hover: Style = {
         "text": [str(b) for b in budgets],
         "textposition": places,
         "mode": "markers+text",
     }
     colours = [BLUE if j in corners else GREY for j in range(len(cost))]
     fig.add_trace(
-        dots(cost, acc, "the question's curve", colours, size=11, showlegend=False, **said)
+        dots(cost, acc, "the question's curve", colours, size=11, showlegend=False, **hover)
     )
 
     def touching(i: int) -> list[go.Scatter]:
@@ -331,10 +332,10 @@ def filling(
             line([targets[i]] * 2, ends, colour=ORANGE, width=2, dash="dash")
             for ends in ([0, top], [-0.6, 0.6])
         ]
-        said = "%{x:.2f} answers per question<extra></extra>"
+        hover = "%{x:.2f} answers per question<extra></extra>"
         parts = zip(spent[i], budgets, colours, strict=True)
         tube = [
-            bar([0], [part], f"b = {b}", own, sideways=True, hovertemplate=said)
+            bar([0], [part], f"b = {b}", own, sideways=True, hovertemplate=hover)
             for part, b, own in parts
         ]
         return [area, edges[0], *tube, edges[1]]
@@ -403,8 +404,8 @@ def dual_lines(
         touching = line(
             ends, heights[oracle[i], [0, -1]], "the oracle's line", GREEN, width=2.5, dash="dash"
         )
-        said = "λ = %{x:.3f}<br>G = %{y:.3f}<extra></extra>"
-        dot = dots([prices[i]], [top[i]], colour=GREEN, size=13, hovertemplate=said)
+        hover = "λ = %{x:.3f}<br>G = %{y:.3f}<extra></extra>"
+        dot = dots([prices[i]], [top[i]], colour=GREEN, size=13, hovertemplate=hover)
         return [touching, dot.update(marker_line={"width": 2, "color": "white"})]
 
     def notes(i: int) -> dict:
@@ -478,11 +479,13 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
     """Draw a bar per claim, with an orange end for the share of cases in which it fails."""
     rows, shares = list(range(len(fails))), np.array(list(fails.values()))
     fig = go.Figure()
-    for parts, colour, said, written in (
+    for parts, colour, outcome, written in (
         (1 - shares, BLUE, "holds", shares < 0.5),
         (shares, ORANGE, "fails", shares >= 0.5),
     ):
-        text = [f"{said} in {part:.1%}" if part < 1 else f"{said} in all cases" for part in parts]
+        text = [
+            f"{outcome} in {part:.1%}" if part < 1 else f"{outcome} in all cases" for part in parts
+        ]
         text = [words if here else "" for words, here in zip(text, written, strict=True)]
         inner: Style = {
             "text": text,
@@ -505,7 +508,7 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
 def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
     """Draw one question's mixtures of three columns: a triangle that the budget cuts."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-    whole, cuts, around, told = corners[np.asarray(cost) <= budget], [], [], []
+    whole, cuts, around, splits = corners[np.asarray(cost) <= budget], [], [], []
     for i, j in ((0, 1), (1, 2), (2, 0)):
         if cost[i] <= budget:
             around.append(corners[i])
@@ -513,7 +516,7 @@ def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
             share = (budget - cost[i]) / (cost[j] - cost[i])
             cuts.append(corners[i] + share * (corners[j] - corners[i]))
             around.append(cuts[-1])
-            told.append(f"{1 - share:.0%} at cost {cost[i]:g}, {share:.0%} at cost {cost[j]:g}")
+            splits.append(f"{1 - share:.0%} at cost {cost[i]:g}, {share:.0%} at cost {cost[j]:g}")
     (x, y), (a, b) = corners[[0, 1, 2, 0]].T, np.array([*around, around[0]]).T
     (p, q), (r, s) = whole.T, np.array(cuts).T
     filled: Style = {"fill": "toself", "fillcolor": faint(BLUE, 0.18), "hoverinfo": "skip"}
@@ -523,7 +526,7 @@ def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
             line(x, y, colour=GREY, width=2, hoverinfo="skip"),
             line(a, b, "affordable mixtures", BLUE, width=2, **filled),
             dots(p, q, "vertex: one budget", GREEN, size=14),
-            split.update(hovertext=told, hoverinfo="text"),
+            split.update(hovertext=splits, hoverinfo="text"),
         ]
     )
     for (x, y), c, shift in zip(corners, cost, (-18, -18, 18), strict=True):

@@ -53,7 +53,9 @@ def line(
     """A line through points; ``marks`` shows the points, too."""
     style = {"color": colour, "width": width, "dash": dash, "shape": shape}
     return go.Scatter(
-        _said(x, y, name) | {"mode": "lines+markers" if marks else "lines", "line": style} | more
+        _shared_fields(x, y, name)
+        | {"mode": "lines+markers" if marks else "lines", "line": style}
+        | more
     )
 
 
@@ -69,7 +71,7 @@ def dots(
 ) -> go.Scatter:
     """Points alone; ``opacity`` lets those below be seen."""
     marker = {"color": colour, "size": size, "symbol": symbol}
-    return go.Scatter(_said(x, y, name) | {"mode": "markers", "marker": marker} | more)
+    return go.Scatter(_shared_fields(x, y, name) | {"mode": "markers", "marker": marker} | more)
 
 
 def bar(
@@ -83,7 +85,7 @@ def bar(
 ) -> go.Bar:
     """A bar for each of the groups, upright or sideways."""
     x, y = (values, groups) if sideways else (groups, values)
-    made = _said(x, y, name) | {
+    made = _shared_fields(x, y, name) | {
         "orientation": "h" if sideways else None,
         "marker": {"color": colour},
     }
@@ -206,14 +208,14 @@ def stacked(
             else [v or "" for v in values]
         )
         ink = {"color": "white" if colour in (*COLOURS[:4], *BUDGETS[3:]) else "black"}
-        said = {
+        labels = {
             "text": text,
             "textposition": "inside",
             "insidetextanchor": "middle",
             "textangle": 0,
             "textfont": ink,
         }
-        fig.add_trace(bar(rows, values, name, colour, sideways=True, **said))
+        fig.add_trace(bar(rows, values, name, colour, sideways=True, **labels))
     fig.update_xaxes(
         title=x_title, **({"tickformat": ".0%", "range": [0, 1]} if share else {"dtick": 2})
     )
@@ -224,13 +226,13 @@ def stacked(
 
 def heatmap(x: Sequence[str], y: Sequence[str], z: Values, text: Any, **more: Any) -> go.Heatmap:
     """A tile for every x and y, with a text on it: one for each, or a template for all."""
-    said = (
+    labels = (
         {"texttemplate": text}
         if isinstance(text, str)
         else {"text": text, "texttemplate": "%{text}"}
     )
     names = {"x": [plain(name) for name in x], "y": [plain(name) for name in y], "z": z}
-    return go.Heatmap(names | said | {"showscale": False} | more)
+    return go.Heatmap(names | labels | {"showscale": False} | more)
 
 
 def panels(
@@ -299,13 +301,13 @@ def drag(
     return fig.update_layout(**moved(active), sliders=[slider])
 
 
-def _said(x: Values, y: Values, name: str) -> dict:
+def _shared_fields(x: Values, y: Values, name: str) -> dict:
     """What all traces share: values, their intervals, and a name or no place in the legend."""
-    said: dict[str, Any] = {"name": plain(name)} if name else {"showlegend": False}
+    fields: dict[str, Any] = {"name": plain(name)} if name else {"showlegend": False}
     for axis, values in (("x", x), ("y", y)):
         if np.ndim(values) == 2:
             values, low, high = np.asarray(values, dtype=float)
             ends = {"array": high - values, "arrayminus": values - low}
-            said[f"error_{axis}"] = {"type": "data", "symmetric": False, "thickness": 1.5, **ends}
-        said[axis] = values
-    return said
+            fields[f"error_{axis}"] = {"type": "data", "symmetric": False, "thickness": 1.5, **ends}
+        fields[axis] = values
+    return fields

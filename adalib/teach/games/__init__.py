@@ -71,15 +71,15 @@ class Game(HTML):
     True
     """
 
-    def __init__(self, name: str, data: dict[str, Any], told: str, without: str) -> None:
+    def __init__(self, name: str, data: dict[str, Any], caption: str, without: str) -> None:
         self.data = data
         # "<" is escaped so that no text can close the element.
         text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
         place = f'<p>{escape(without)}</p><script type="application/json">{text}</script>'
-        caption = f'<figcaption class="adalib-told">{escape(told)}</figcaption>'
+        figcaption = f'<figcaption class="adalib-told">{escape(caption)}</figcaption>'
         super().__init__(
             '<figure class="adalib-game"><div '
-            f'class="adalib-{name}">{place}</div>{caption}</figure>'
+            f'class="adalib-{name}">{place}</div>{figcaption}</figure>'
         )
 
 
@@ -104,8 +104,8 @@ def votes(responses: Responses, row: int) -> Game:
         "kinds": np.select([classes < 0, right, classes == wrong], [3, 0, 1], default=2).tolist(),
         "right": answers.get(int(classes[right][0]), "") if right.any() else "",
     }
-    told = "Ask one question again and again, and watch the vote."
-    return Game("votes", data, told, f"{right.sum()} of {right.size} answers are right.")
+    caption = "Ask one question again and again, and watch the vote."
+    return Game("votes", data, caption, f"{right.sum()} of {right.size} answers are right.")
 
 
 def _written(responses: Responses, row: int) -> dict[int, str]:
@@ -137,10 +137,10 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
         "oracle": [_mean(scored.acc[everyone, path.at(c).labels]) for c in costs],
     }
     curves = "; ".join(f"{kind['name']} {_listed(_BUDGETS, kind['acc'])}" for kind in data["kinds"])
-    told = (
+    caption = (
         "Give each kind of question a budget, beside the best mix and the oracle at the same cost."
     )
-    return Game("kinds", data, told, f"How often each kind is right, by its answers: {curves}.")
+    return Game("kinds", data, caption, f"How often each kind is right, by its answers: {curves}.")
 
 
 def _mean(values: np.ndarray) -> Any:
@@ -210,12 +210,12 @@ def guess(
     The points begin where the known ones end, or on the curve ``start``, which then stays in
     sight. ``ends`` are those of the axis."""
     curves = [[round(float(value), 4) for value in curve] for curve in (truth, start or [])]
-    said = dict(words or _VOTE)
+    terms = dict(words or _VOTE)
     data = {"budgets": list(budgets), "truth": curves[0], "known": known, "start": curves[1]}
-    data |= {"ends": list(ends), "words": said}
-    told = f"Draw the accuracy of {said['who']} before you see it."
+    data |= {"ends": list(ends), "words": terms}
+    caption = f"Draw the accuracy of {terms['who']} before you see it."
     return Game(
-        "guess", data, told, f"The accuracy of {said['who']} is {_listed(budgets, curves[0])}."
+        "guess", data, caption, f"The accuracy of {terms['who']} is {_listed(budgets, curves[0])}."
     )
 
 
@@ -304,9 +304,9 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
         f"With text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; "
         f"with noise {rows[1][0]:+.1f}"
     )
-    told = "Train the router on random numbers instead of the text, as often as you like."
+    caption = "Train the router on random numbers instead of the text, as often as you like."
     return Game(
-        "noise", {"rows": rows, "names": dict(names)}, told, f"{gains} and {rows[1][1]:+.1f}."
+        "noise", {"rows": rows, "names": dict(names)}, caption, f"{gains} and {rows[1][1]:+.1f}."
     )
 
 
@@ -329,9 +329,9 @@ def stop(
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
     worth, sure = policy.deciding_count.count(streams).value, streams.read("logprob")
     count = policy.deciding_count  # whose votes count; plain votes have no sharpness
-    told = streams.read(count.reads) if count.sharpness else None
+    field = streams.read(count.reads) if count.sharpness else None
     weights = (
-        np.ones(worth.shape) if told is None else vote_weight(count.sign * count.sharpness, told)
+        np.ones(worth.shape) if field is None else vote_weight(count.sign * count.sharpness, field)
     )
     written = [_written(responses, row) for row in rows]  # class -1 is no answer
     questions = [
@@ -377,8 +377,8 @@ def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
         features, evidence.votes.value, paid, _PRICES, streams.question % 10
     )
     limits = np.empty((len(paid), len(features)))
-    for column, known in enumerate(features):
-        goes = fitted[column, 0] + known.T @ fitted[column, 1:] > 0
+    for column, inputs in enumerate(features):
+        goes = fitted[column, 0] + inputs.T @ fitted[column, 1:] > 0
         limits[:, column] = np.where(goes, _PRICES, 0.0).max(axis=1)
     return limits
 
@@ -424,12 +424,12 @@ def states(
         "certainty": ("not used", "unsure leader", "sure leader"),
     }
     alone = data["limits"][0][0]
-    known = [(a, b) for b in range(2) for a in range(b + 1, 5) if alone[b][a - 1] is not None]
+    leads = [(a, b) for b in range(2) for a in range(b + 1, 5) if alone[b][a - 1] is not None]
     caption = (
         "In which votes the price goes on, and how the text and the model's certainty move the "
         "border."
     )
-    goes = ", ".join(f"{a} to {b} up to {alone[b][a - 1]:.3g}" for a, b in known)
+    goes = ", ".join(f"{a} to {b} up to {alone[b][a - 1]:.3g}" for a, b in leads)
     return Game(
         "states",
         data,
@@ -509,8 +509,8 @@ def hold(
     ``mixed`` and ``hard`` name the row that comes at each moment, before and after the shift. Hard
     is the third on which the policy asks longest."""
 
-    def asked_by(number: int, known: np.ndarray | None, answers: list[int]) -> int:
-        session = policy.begin(number, known)
+    def asked_by(number: int, question_features: np.ndarray | None, answers: list[int]) -> int:
+        session = policy.begin(number, question_features)
         stops = (
             asked
             for asked, answer in enumerate(answers, 1)
@@ -521,11 +521,14 @@ def hold(
     rng = np.random.default_rng(seed)
     stops = []
     for row in range(responses.n):
-        known = None if features is None else np.asarray(features)[row]
+        question_features = None if features is None else np.asarray(features)[row]
         for _ in range(_ORDERS):
             answers = rng.permutation(responses.classes[row]).tolist()
             stops.append(
-                [asked_by(number, known, answers) for number in range(len(policy.members))]
+                [
+                    asked_by(number, question_features, answers)
+                    for number in range(len(policy.members))
+                ]
             )
     mix = policy.mix(budget)
     rows = np.arange(len(stops))
@@ -703,9 +706,12 @@ def menu_bill(menu: Menu, charges: Mapping[str, Charges], prompt: float, dollars
     }
     means = {name: _mean(answers.table(_BUDGETS).acc) for name, answers in menu.models.items()}
     curves = (f"{name} {_listed(_BUDGETS, mean)}" for name, mean in means.items())
-    told = "Set the prices of two models, and see which questions ask which."
+    caption = "Set the prices of two models, and see which questions ask which."
     return Game(
-        "menu", data, told, f"How often each model is right, by its answers: {'; '.join(curves)}."
+        "menu",
+        data,
+        caption,
+        f"How often each model is right, by its answers: {'; '.join(curves)}.",
     )
 
 
