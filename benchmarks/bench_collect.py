@@ -31,7 +31,8 @@ CONCURRENCY = 16
 
 async def bare(url: str, questions: list[dict], samples: int) -> None:
     """Ask everything at once through a semaphore, and keep nothing."""
-    prompt, gate = load_prompt(), asyncio.Semaphore(CONCURRENCY)
+    prompt = load_prompt()
+    gate = asyncio.Semaphore(CONCURRENCY)
     http = openai.DefaultAsyncHttpxClient(trust_env=False)
     async with openai.AsyncOpenAI(
         base_url=url, api_key="none", max_retries=0, http_client=http

@@ -24,7 +24,8 @@ from pathlib import Path
 import numpy as np
 from timing import in_a_process, report
 
-SAMPLES, ANSWERS = 16, 6
+SAMPLES = 16
+ANSWERS = 6
 THINGS = (
     "apples",
     "red pens",

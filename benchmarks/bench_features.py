@@ -36,7 +36,8 @@ def main() -> None:
     rate = args.questions / best_seconds(lambda: embedding.transform(texts), 1)[1]
     print(f"text embedding: {rate:,.0f} questions a second")
 
-    table, features = responses.table(), text_features(responses.questions)
+    table = responses.table()
+    features = text_features(responses.questions)
     rows = slice(0, 200)
     for name, policy in (("label", LabelPolicy()), ("curve", CurvePolicy())):
         _, taken = best_seconds(

@@ -150,7 +150,8 @@ def growth_rows(sizes: list[int]) -> None:
     )
     for n in sizes:
         if took := in_a_process(__file__, "--grow", n):
-            ms, each = 1e3 * took["cpu"], 1e9 * took["cpu"] / n / math.log(n)
+            ms = 1e3 * took["cpu"]
+            each = 1e9 * took["cpu"] / n / math.log(n)
             print(f"{f'N={n:,}':<58}{ms:>11,.1f}{each:>13.2f}{took['peak']:>10,.0f}", flush=True)
 
 

@@ -14,7 +14,9 @@ import time
 from adalib.vote.answers import answer_classes, judged, same_answer
 from adalib.vote.judge import read
 
-QUESTIONS, SAMPLES, PAIRWISE = 240, 48, 3
+QUESTIONS = 240
+SAMPLES = 48
+PAIRWISE = 3
 
 
 def main() -> None:
@@ -89,7 +91,8 @@ def root(n: int, form: int) -> str:
 
 def interval(n: int, form: int) -> str:
     """From -n to the root of n, and beyond n."""
-    low, high = f"({-n},\\sqrt{{{n}}}]", rf"({n},\infty)"
+    low = f"({-n},\\sqrt{{{n}}}]"
+    high = rf"({n},\infty)"
     return [
         rf"{low}\cup{high}",
         rf"{high}\cup{low}",

@@ -79,7 +79,8 @@ async def ask(url: str, requests: int, at_a_time: int) -> tuple[float, list[floa
 
 def compare(bare: str, others: dict[str, str], rounds: int, requests: int) -> None:
     """Print what each adds to one request, and which share of the throughput it keeps."""
-    added, kept = defaultdict(list), defaultdict(list)
+    added = defaultdict(list)
+    kept = defaultdict(list)
     for _ in range(rounds):
         urls = {"": bare, **others}
         alone = {
@@ -145,7 +146,9 @@ class Instant(Client):
 async def grown(router: Router, requests: int) -> list[float]:
     """Megabytes in use after each tenth of the requests, all through the application."""
     service = Service(router, Instant("http://127.0.0.1:9/v1", "m"), Asking())
-    app, body, found = make_app(service), json.dumps(BODY).encode(), []
+    app = make_app(service)
+    body = json.dumps(BODY).encode()
+    found = []
     scope = {
         "type": "http",
         "http_version": "1.1",

@@ -31,7 +31,9 @@ from adalib.llm.local import local_model
 HERE = Path(__file__).parent
 SETTING = "word-fewshot"
 SEED = 11  # not that of the bundled questions, nor the pilot's
-TEMPERATURE, MAX_TOKENS = 0.7, 96  # as the bundled answers were sampled
+# As the bundled answers were sampled.
+TEMPERATURE = 0.7
+MAX_TOKENS = 96
 KEPT = (
     "answer",
     "votes",
@@ -114,7 +116,8 @@ def live(questions: list[dict], budget: float, fixed: int, at_a_time: int = 4) -
         tempfile.TemporaryDirectory() as folder,
         local_model(parallel=at_a_time, context=768) as local,
     ):
-        router, asked = Path(folder) / "router", Path(folder) / "questions.jsonl"
+        router = Path(folder) / "router"
+        asked = Path(folder) / "questions.jsonl"
         adalib.Router.fit(adalib.load(SETTING), budget=budget).save(router)
         with serving(router, local.base_url, local.model) as base_url:
             routed = ask(base_url, local.model, questions, at_a_time)

@@ -152,9 +152,11 @@ def _divisible(highs_b: tuple[int, int, int], highs_share: tuple[int, int, int])
 
 
 def _count_shares(n: Numbers) -> int:
-    left, shares = n["a"], 0
+    left = n["a"]
+    shares = 0
     while left >= n["b"]:
-        left, shares = left - n["b"], shares + 1
+        left = left - n["b"]
+        shares = shares + 1
     return shares
 
 
@@ -166,7 +168,8 @@ def _triple(highs: tuple[int, int, int]):
 
 
 def _packs_then_minus(rng: Random, dial: int) -> Numbers:
-    a, b = rng.randint(2, (4, 7, 11)[dial]), rng.randint(2, (5, 9, 12)[dial])
+    a = rng.randint(2, (4, 7, 11)[dial])
+    b = rng.randint(2, (5, 9, 12)[dial])
     return {"a": a, "b": b, "c": rng.randint(1, a * b - 1)}
 
 

@@ -32,7 +32,9 @@ FOLDER = Path(__file__).resolve().parent / "simulated"
 BUDGETS = np.array([1, 2, 4, 8, 16])
 TARGETS = (1.5, 2.0, 3.0)
 R = 48
-STEPS, FIT_DRAWS, DEFAULT_DRAWS = 500, 16, 200
+STEPS = 500
+FIT_DRAWS = 16
+DEFAULT_DRAWS = 200
 # No mix of 200 questions gives all three printed Fixed-1 accuracies from the printed accuracies by
 # level; this one comes within .003, and `start` shares that remainder out over the levels.
 MATH_MIX = {2: 42, 3: 111, 4: 47}
@@ -81,11 +83,13 @@ def labels(acc: np.ndarray, lam: np.ndarray) -> np.ndarray:
 
 def closest_labels(acc: np.ndarray, target: float) -> tuple[np.ndarray, np.ndarray]:
     """Bisect the price on [0, 5] for every table of a stack; keep the side closer in cost."""
-    low, high = np.zeros(len(acc)), np.full(len(acc), 5.0)
+    low = np.zeros(len(acc))
+    high = np.full(len(acc), 5.0)
     for _ in range(50):
         middle = (low + high) / 2
         over = BUDGETS[labels(acc, middle)].mean(axis=1) > target
-        low, high = np.where(over, middle, low), np.where(over, high, middle)
+        low = np.where(over, middle, low)
+        high = np.where(over, high, middle)
     # The bracket is now narrower than rounding errors, so step off the price where labels change;
     # such prices are fractions with denominators up to 720, far more than 1e-9 apart. Where even
     # free compute costs less than the target, `low` never left 0.
@@ -178,7 +182,8 @@ def settle(spec: dict) -> bool:
         wanted = (level["acc1"] * n - level["easy"]) / level["uncertain"]
         if not 0.03 < wanted < 0.97:
             return False
-        mean, grid = wanted, (np.arange(level["uncertain"]) + 0.5) / level["uncertain"]
+        mean = wanted
+        grid = (np.arange(level["uncertain"]) + 0.5) / level["uncertain"]
         for _ in range(
             8
         ):  # the mean of evenly spaced quantiles is not quite the mean of the distribution
@@ -194,7 +199,8 @@ def neighbour(spec: dict, rng: np.random.Generator) -> dict:
     """Change one to three of the parameters a little."""
     new = json.loads(json.dumps(spec))
     for move in rng.choice(2 * len(new["levels"]) + 3, rng.integers(1, 4), replace=False):
-        level, kind = new["levels"][move // 2 % len(new["levels"])], ("easy", "uncertain")[move % 2]
+        level = new["levels"][move // 2 % len(new["levels"])]
+        kind = ("easy", "uncertain")[move % 2]
         if move < 2 * len(new["levels"]):
             change = int(rng.choice([-3, -2, -1, 1, 2, 3]))
             level[kind] += change
@@ -210,7 +216,8 @@ def search(paper: dict, targets: list[dict], bar: tqdm) -> dict:
     """Climb the loss of the mean statistics, with the same uniforms for every candidate."""
     rng = np.random.default_rng(0)
     uniforms = np.random.default_rng(2024).random((FIT_DRAWS, 200, R))
-    best, best_loss = None, np.inf
+    best = None
+    best_loss = np.inf
     spec = start(paper)
     while bar.n < bar.total:
         bar.update()
@@ -219,7 +226,8 @@ def search(paper: dict, targets: list[dict], bar: tqdm) -> dict:
             found = measure(sampled_tables(population, uniforms), np.array(population.levels))
             now = loss({key: value.mean() for key, value in found.items()}, targets)
             if now < best_loss:
-                best, best_loss = spec, now
+                best = spec
+                best_loss = now
                 bar.set_postfix(loss=f"{now:.1f}")
         spec = neighbour(best, rng)
     return best
@@ -246,7 +254,8 @@ def default_draw(population, targets: list[dict]) -> tuple[int, dict[str, np.nda
 
 def true_values(population) -> dict[str, float]:
     """What needs no sampling: the accuracies of uniform budgets, by level and over all."""
-    acc, levels = population.acc(BUDGETS), np.array(population.levels)
+    acc = population.acc(BUDGETS)
+    levels = np.array(population.levels)
     values = {f"Acc({b})": acc[:, k].mean() for k, b in enumerate(BUDGETS)}
     for level in np.unique(levels):
         values |= {

@@ -133,7 +133,8 @@ def card(name: str) -> str:
     table = responses.table()
     empty = np.array([[answer == "" for answer in row] for row in responses.answers])
     cut = np.array([[finish == "length" for finish in row] for row in responses.extras["finish"]])
-    kinds, benchmark = adalib.archetypes(table), SOURCES.get(name.partition("-")[0])
+    kinds = adalib.archetypes(table)
+    benchmark = SOURCES.get(name.partition("-")[0])
     families = len(set(responses.extras.get("family", ())))
     facts = {
         "questions": f"{responses.n} of {benchmark}"

@@ -39,7 +39,8 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 def following_rows(responses: Responses, targets: Sequence[float]) -> list[dict]:
     """Return one row per order and target: the overspend on new families, as a budget share."""
-    learner, protocol = Orders(), Protocol(groups=responses.extras["family"])
+    learner = Orders()
+    protocol = Protocol(groups=responses.extras["family"])
     held_out(responses, targets, learners={"follows": learner}, noises=0, protocol=protocol)
     rows = []
     for target in targets:

@@ -24,8 +24,11 @@ from adalib.sequential.policy import PricedStopping
 from adalib.sequential.replay import shares_of
 from adalib.sequential.streams import Streams
 
-PEOPLE, LAST = np.array([0.95, 0.7, 0.4]), 12
-SIZES, BUDGETS, SEEDS = (100, 300, 1000, 3000), (1.5, 2.0, 3.0), range(8)
+PEOPLE = np.array([0.95, 0.7, 0.4])
+LAST = 12
+SIZES = (100, 300, 1000, 3000)
+BUDGETS = (1.5, 2.0, 3.0)
+SEEDS = range(8)
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
@@ -88,7 +91,8 @@ def regrets(size: int) -> list[dict]:
         )
         used, shares = shares_of([policy.mix(budget) for budget in BUDGETS])
         stops, worth = policy.play([policy.members[number] for number in used], streams)
-        costs, values = chances @ (stops + 1) @ shares.T, chances @ worth @ shares.T
+        costs = chances @ (stops + 1) @ shares.T
+        values = chances @ worth @ shares.T
         for budget, cost, value in zip(BUDGETS, costs, values, strict=True):
             bound = minimize_scalar(
                 lambda x, b=budget: best_rule(x) + b * x, bounds=(0, 0.3), method="bounded"

@@ -104,7 +104,8 @@ def reasoning_cells(
     rows = held_out(
         answers, [unit * b for b in averages], menu, learners=learners, noises=0, protocol=protocol
     )
-    oracles, cells = {row.target: row for row in rows if row.policy == "oracle"}, []
+    oracles = {row.target: row for row in rows if row.policy == "oracle"}
+    cells = []
     for row in rows:
         if row.policy in ("oracle", "mix", *learners):
             cell = {
@@ -121,7 +122,8 @@ class _Alone:
     """One model of a menu, stopped by a price; it always pays for at least one answer."""
 
     def __init__(self, menu: Menu, name: str):
-        self.name, self.unit = name, (menu.unit or {})[name]
+        self.name = name
+        self.unit = (menu.unit or {})[name]
 
     def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> list:
         taught, asked = (part.answers.models[self.name] for part in (train, test))

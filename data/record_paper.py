@@ -136,7 +136,8 @@ def results() -> Iterator[Part]:
             partial(held, word, ("label",), targets=[3.0], features=noise, **LABEL),
         )
         yield f"noise {seed} in-sample", partial(in_sample, "word-fewshot", noise, (3.0,))
-    kept, apart = ("oracle", "curve", "noise"), Protocol(groups=word.extras["family"])
+    kept = ("oracle", "curve", "noise")
+    apart = Protocol(groups=word.extras["family"])
     one = {"learners": {"curve": CurvePolicy()}, "noises": 1, "protocol": apart}
     yield "one noise by family", partial(held, word, kept, **one)
 
@@ -200,11 +201,9 @@ def in_sample(
 
 def ablations() -> Iterator[Part]:
     """Compute what "Patterns and ablations" needs."""
-    simulated, real, word = (
-        paper.ablations.simulated_pool(),
-        paper.ablations.real_pool(),
-        answers("word-fewshot"),
-    )
+    simulated = paper.ablations.simulated_pool()
+    real = paper.ablations.real_pool()
+    word = answers("word-fewshot")
     families = real.grouped(word.extras["family"])
     yield "simulated pool by row", partial(trials, simulated, "row")
     yield "simulated pool by question", partial(trials, simulated, "question")
@@ -222,7 +221,8 @@ MATH = ("math-qwen15", "math-qwen05")
 
 def on_math() -> Iterator[Part]:
     """Compute "Patterns and ablations" on MATH: two models pooled, growing shares, importances."""
-    math, blind = answers(MATH[0]), adalib.noise_features(answers(MATH[0]).n, 15)
+    math = answers(MATH[0])
+    blind = adalib.noise_features(answers(MATH[0]).n, 15)
     for kind, pooled in (
         ("text", paper.ablations.real_pool(MATH)),
         ("noise", paper.ablations.real_pool(MATH, blind)),
@@ -236,7 +236,8 @@ def on_math() -> Iterator[Part]:
             f"{name}, held-out shares",
             partial(frame, held_out_curve, answers(name), shares=(0.1, 0.3, 1.0)),
         )
-    table, known = utility(MATH[0]), adalib.text_features(math.questions, math.entropy[:, 0])
+    table = utility(MATH[0])
+    known = adalib.text_features(math.questions, math.entropy[:, 0])
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
     yield "importances on MATH", partial(frame, importances, known, labels)
 
@@ -264,7 +265,8 @@ def importances(
             lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs
         )
     )
-    shuffled, noise = np.array(shares[1 : 1 + draws]), np.array(shares[1 + draws :])
+    shuffled = np.array(shares[1 : 1 + draws])
+    noise = np.array(shares[1 + draws :])
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     table = pd.DataFrame(
         {
@@ -295,15 +297,18 @@ def held_out_curve(
     questions of the other folds, from one half of the answers; every question is scored once a
     half, on the other answers."""
     check_halves(responses, budgets, 1)
-    n, alone = responses.n, np.arange(responses.n)
+    n = responses.n
+    alone = np.arange(responses.n)
     inputs = pd.DataFrame(
         text_features(responses.questions) if features is None else features
     ).reset_index(drop=True)
-    order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    fold = deal(alone, folds, seed)
     halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
     targets = check_targets(targets, halves[0].table.cost)
     learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
-    names, rows = [*learners, "noise"], []
+    names = [*learners, "noise"]
+    rows = []
     columns = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
     for share in shares:
         parts = []
@@ -349,7 +354,8 @@ def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -
 
 def shares(name: str) -> list[dict]:
     """What the trees predicted for all questions, by share of them that was trained on."""
-    table, noise = utility(name), adalib.noise_features(utility(name).n)
+    table = utility(name)
+    noise = adalib.noise_features(utility(name).n)
     rows = []
     for target, seeds in [(3.0, 8), (1.5, 4), (2.0, 4)]:
         labels = adalib.bisect(table.acc, table.cost, target).labels

@@ -104,7 +104,8 @@ def stopping_cells(
     Rungs and peers that need log-probabilities are left out where there are none, text where all
     texts are alike. Peers are tuned to every target, and scored as published at what that costs;
     there the rungs are scored too."""
-    sure, told = responses.logprob is not None, len(set(responses.questions)) > 1
+    sure = responses.logprob is not None
+    told = len(set(responses.questions)) > 1
     there = {"votes", *["text"] * told, *["certainty"] * sure}
     rungs = {
         name: PricedStopping(signals, exact=True)
@@ -229,7 +230,8 @@ def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
 
 def followed_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
     """Compute what each fold's new families cost at a fixed price and at one that follows."""
-    families, learner = responses.extras["family"], Followed()
+    families = responses.extras["family"]
+    learner = Followed()
     rows = held_out(
         responses,
         targets,
@@ -266,10 +268,8 @@ class Followed(PricedStopping):
         streams = policy.streams(test.answers, 1, REPLAYS)
         stops, worth = policy.play(policy.members, streams, test.features)
         paid = policy.paid(policy.members, streams, stops)
-        stay, n = (
-            policy.replay(test.answers, targets, test.features).cost.mean(axis=0),
-            test.answers.n,
-        )
+        stay = policy.replay(test.answers, targets, test.features).cost.mean(axis=0)
+        n = test.answers.n
         return [
             policy._run(target, cost, paid, worth, n)
             for target, cost in zip(targets, stay, strict=True)
@@ -278,7 +278,8 @@ class Followed(PricedStopping):
     def _run(
         self, target: float, stay: float, paid: np.ndarray, worth: np.ndarray, n: int
     ) -> tuple:
-        rng, orders = np.random.default_rng(0), len(paid) // n
+        rng = np.random.default_rng(0)
+        orders = len(paid) // n
         controller = BudgetController(target, max(self.price(target), 1e-6))
         controller.low = LEAST / self.unit  # as the router does: what is worth less is not asked
         visits = rng.permutation(np.repeat(np.arange(n), 1000 // n + 1))
@@ -320,9 +321,12 @@ def weighted_bars(
     voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
     scores = Scores(["mix_weighted", "oracle_weighted"])
     for number in range(2):
-        teach, score = voted[number], voted[1 - number]
+        teach = voted[number]
+        score = voted[1 - number]
         best = max(_SHARPNESS, key=lambda s: teach[s].acc.mean())
-        chosen, scored, plain = teach[best], score[best], halves[1 - number].table(menu)
+        chosen = teach[best]
+        scored = score[best]
+        plain = halves[1 - number].table(menu)
         for target, labels in oracles_at(chosen, targets):
             mix = best_mix(chosen.acc, chosen.cost, target)
             scores.add("mix_weighted", target, *mix.outcome(scored), plain)

@@ -62,7 +62,8 @@ def moved(
     """
     answers = stacked(old, new)
     both = Half(answers, answers.table())
-    score, rows = both.table.take(np.arange(old.n, answers.n)), []
+    score = both.table.take(np.arange(old.n, answers.n))
+    rows = []
     for way in ways:
         folds = list(ways_to_learn(old, new, answers.questions, way))
         outcomes = learned(both, both, targets, folds, np.arange(answers.n), learners, [])
@@ -77,13 +78,15 @@ def moved(
 
 def ways_to_learn(old: Responses, new: Responses, texts: Sequence[str], way: str) -> Iterator[Fold]:
     """Return three folds of the new questions; row numbers count the old questions first."""
-    fold, known = deal(np.arange(new.n), 3), adalib.text_features(texts)
+    fold = deal(np.arange(new.n), 3)
+    known = adalib.text_features(texts)
     for out in range(3):
         test = np.flatnonzero(fold == out)
         scored = {new.ids[i] for i in test}
         before = np.array([i for i, name in enumerate(old.ids) if name not in scored])
         there = np.random.default_rng(out).permutation(np.flatnonzero(fold != out))
-        some, most = old.n + np.sort(there[:REFIT]), old.n + np.sort(there)
+        some = old.n + np.sort(there[:REFIT])
+        most = old.n + np.sort(there)
         train = {"as it is": before, "refit": some, "both": np.append(before, some), "home": most}[
             way
         ]

@@ -327,7 +327,8 @@ def _read_anew(answers: Responses, kind: str) -> Responses:
     """The answers as they are read by kind out of the texts that the file keeps."""
     from adalib.vote.kinds import answer_reader
 
-    read, texts = answer_reader(kind), answers.extras.get("texts")
+    read = answer_reader(kind)
+    texts = answers.extras.get("texts")
     if texts is None:
         raise ValueError(
             f"{answers.source}: keeps no texts to read a {kind} from; "

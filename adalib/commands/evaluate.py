@@ -254,7 +254,8 @@ def _evaluated(
     from adalib.sequential.race import PricedRace
 
     learners = planning_policies(args.seed)
-    table, unit = None, 1.0
+    table = None
+    unit = 1.0
     if not isinstance(
         responses, Menu
     ):  # stopping rules know one model; a menu is chosen from before
@@ -417,7 +418,8 @@ def _notes(
     from adalib.datasets.menu import Menu
     from adalib.sequential.replay import WHOLE
 
-    n, samples = responses.n, responses.samples
+    n = responses.n
+    samples = responses.samples
     tested = n // folds
     if dropped:
         named = ", ".join(map(str, dropped))

@@ -96,7 +96,8 @@ def _show(point: dict[str, Any], rows: int) -> None:
     for budget, count in point["counts"].items():
         print(f"budget {shown(str(budget))}: {count:,} of {rows:,} questions")
     if split := point["split"]:
-        who, budget = shown(str(split["id"])), shown(str(split["high"]))
+        who = shown(str(split["id"]))
+        budget = shown(str(split["high"]))
         print(f"to spend the slack, give {who} budget {budget} in {split['share']:.1%} of cases")
 
 

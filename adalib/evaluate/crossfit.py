@@ -154,7 +154,8 @@ def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: in
     """Raise unless each half of the answers can hold a vote of the largest budget."""
     if splits < 1:
         raise ValueError(f"splits is {splits}; give at least 1")
-    half, largest = responses.samples // 2, max(budgets)
+    half = responses.samples // 2
+    largest = max(budgets)
     if half < largest:
         raise DataError(
             f"{responses.source}: has {responses.samples} answers per question, "
@@ -245,7 +246,8 @@ def rehearse_oracle(
     if (
         halves
     ):  # the samples come in no order, so the first half and the second are one random split
-        first, second = estimated(slice(R // 2)), estimated(slice(R // 2, R))
+        first = estimated(slice(R // 2))
+        second = estimated(slice(R // 2, R))
         pairs = [*zip(first, second, strict=True), *zip(second, first, strict=True)]
     else:
         truth = UtilityTable(population.acc(budgets), cost, budgets)

@@ -240,7 +240,8 @@ def held_out(
         number: int,
     ) -> None:  # the one half teaches and then the other; nothing but the scores outlives it
         first, second = votes.split_samples(settings.seed)[:: 1 if number == 0 else -1]
-        teach, score = Half(first, table(first, budgets)), Half(second, table(second, budgets))
+        teach = Half(first, table(first, budgets))
+        score = Half(second, table(second, budgets))
         if opening is not None:
             score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
         seeds = range(
@@ -251,7 +252,8 @@ def held_out(
         blind = [(LabelPolicy(seed=settings.seed), one) for one in noise]
         outcomes = learned(teach, score, targets, inputs, member, trained, blind, settings.machines)
         oracles = oracles_at(teach.table, targets)
-        acc, cost = teach.table.acc, teach.table.cost
+        acc = teach.table.acc
+        cost = teach.table.cost
         for target, labels in oracles:
             plans = {
                 "oracle": from_labels(labels, teach.table.k),
@@ -350,7 +352,8 @@ def first_vote_table(
     >>> first_vote_table(*answers.set_aside(0), budgets=[1, 2, 3]).acc.round(3).tolist()
     [[0.0, 0.333, 0.556]]
     """
-    without, together = rest.table(budgets), joined(first, rest).table(budgets)
+    without = rest.table(budgets)
+    together = joined(first, rest).table(budgets)
     b = np.asarray(without.budgets, dtype=float)
     acc = together.acc + (rest.samples - b + 1) / b * (together.acc - without.acc)
     # The difference of two averages may miss 0 and 1 by rounding.
@@ -589,7 +592,8 @@ def _inputs(
     ).reset_index(drop=True)
     draw = np.random.default_rng(seed)
     for out in np.unique(fold):
-        train, test = drawn(np.flatnonzero(fold != out), taught, draw), np.flatnonzero(fold == out)
+        train = drawn(np.flatnonzero(fold != out), taught, draw)
+        test = np.flatnonzero(fold == out)
         fold_features = given
         if features is None and any(text.strip() for text in texts[train]):
             rows = np.concatenate([train, test])
@@ -619,7 +623,8 @@ def _answers(score: UtilityTable) -> float:
 
 def _mix_cost(score: UtilityTable, accuracy: float) -> float:
     """The least that the best random mix spends to be this accurate; infinite where it never is."""
-    cost, mean = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0), score.acc.mean(axis=0)
+    cost = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0)
+    mean = score.acc.mean(axis=0)
     return mix_cost(cost, mean, accuracy)
 
 

@@ -222,7 +222,8 @@ def _outcomes(
         for outcome, arrays in zip(outcomes, results, strict=True):
             outcome[: len(arrays)] = arrays
     # Results of another shape were not copied: their -1 fails the next check.
-    cost, accuracy = outcomes[:, 0], outcomes[:, 1]
+    cost = outcomes[:, 0]
+    accuracy = outcomes[:, 1]
     if not ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
         raise ValueError(
             f"learner {name!r} must return, for each of the {len(targets)} targets, "
@@ -235,7 +236,10 @@ def _planned(
     policy: Any, train: Questions, test: Questions, targets: Sequence[float]
 ) -> list[tuple[np.ndarray, ...]]:
     """Look up a policy's columns in the table of the scoring half, for every target."""
-    policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
+    policy = deepcopy(policy)
+    acc = train.table.acc
+    cost = train.table.cost
+    k = train.table.k
     none_named = np.full(len(test.groups), -1.0)
     if hasattr(policy, "for_budget"):
         policy.fit(train.features, acc, cost, groups=train.groups)

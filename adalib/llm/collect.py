@@ -280,7 +280,8 @@ class _Run:
 
     def spent(self) -> str:
         """Tokens, and dollars where there are prices."""
-        held, (price_in, price_out) = self.store.held, self.prices
+        held = self.store.held
+        price_in, price_out = self.prices
         dollars = (held.prompt_tokens * price_in + held.tokens * price_out) / 1e6
         return f"{held.tokens:,} tokens" + (f", ${dollars:.2f}" if any(self.prices) else "")
 

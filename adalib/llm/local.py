@@ -114,7 +114,8 @@ def local_model(
     command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
     # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it
     # with its input.
-    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    pipe = subprocess.PIPE
+    nowhere = subprocess.DEVNULL
     process = subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True, text=True
     )

@@ -102,7 +102,8 @@ class Pooled:
     def labelled_among(self, rows: ArrayLike) -> np.ndarray:
         """The oracle's columns of some rows (a mask) at prices found on these rows alone: no others
         are known."""
-        rows, labels = np.asarray(rows, dtype=bool), self.labels.copy()
+        rows = np.asarray(rows, dtype=bool)
+        labels = self.labels.copy()
         cell = pd.factorize(pd.MultiIndex.from_arrays([self.setting, self.target]))[0]
         for number in np.unique(cell[rows]):
             here = rows & (cell == number)
@@ -260,7 +261,8 @@ class Comparison:
         """What each kind of error costs: ``label``, ``predicted``, ``count``, and the mean net
         value lost, ``loss``."""
         index, predicted = self._all(classifier)
-        labels, at = self.pooled.labels[index], np.arange(index.size)
+        labels = self.pooled.labels[index]
+        at = np.arange(index.size)
         net = self.pooled.choose[index] - self.pooled.lam[index, None] * self.pooled.budgets
         frame = pd.DataFrame(
             {"label": labels, "predicted": predicted, "loss": net[at, labels] - net[at, predicted]}
@@ -296,17 +298,25 @@ class Comparison:
         )
 
     def _measure(self, trial: Trial) -> dict:
-        pooled, rows, predicted = self.pooled, trial.rows, trial.predicted
-        labels, acc, at = pooled.labels[rows], pooled.acc[rows], np.arange(rows.size)
-        accuracy, oracle = acc[at, predicted].mean(), acc[at, labels].mean()
+        pooled = self.pooled
+        rows = trial.rows
+        predicted = trial.predicted
+        labels = pooled.labels[rows]
+        acc = pooled.acc[rows]
+        at = np.arange(rows.size)
+        accuracy = acc[at, predicted].mean()
+        oracle = acc[at, labels].mean()
         gain = _over_mix(pooled, rows, predicted).mean()
         # A price a row: with costs already priced, the price is 1 and the theorem's quantities are
         # the usual ones.
-        choose, priced = pooled.choose[rows], pooled.lam[rows, None] * pooled.budgets
-        wrong, worst = predicted != labels, regret_weights(choose, priced, 1.0)
+        choose = pooled.choose[rows]
+        priced = pooled.lam[rows, None] * pooled.budgets
+        wrong = predicted != labels
+        worst = regret_weights(choose, priced, 1.0)
         lost = (choose[at, labels] - choose[at, predicted]).mean()
         saved = (priced[at, labels] - priced[at, predicted]).mean()
-        eps, majority = wrong.mean(), np.bincount(labels).max() / rows.size
+        eps = wrong.mean()
+        majority = np.bincount(labels).max() / rows.size
         run = {"classifier": trial.classifier, "number": trial.number, "rows": rows.size}
         run |= {"imitation": 1 - eps, "majority": majority, "accuracy": accuracy, "oracle": oracle}
         run |= {
@@ -406,7 +416,8 @@ def _over_mix(pooled: Pooled, rows: np.ndarray, predicted: np.ndarray) -> np.nda
     cell = pd.factorize(pd.MultiIndex.from_arrays([pooled.setting[rows], pooled.target[rows]]))[0]
     for number in range(cell.max() + 1):
         mask = cell == number
-        acc, plan = pooled.acc[rows[mask]], from_labels(predicted[mask], pooled.budgets.size)
+        acc = pooled.acc[rows[mask]]
+        plan = from_labels(predicted[mask], pooled.budgets.size)
         bar = best_mix(acc, pooled.budgets, plan.expected(pooled.budgets).mean())
         gains[mask] = plan.expected(acc) - bar.expected(acc)
     return gains
@@ -448,7 +459,8 @@ def granularity(
         gain = np.asarray(interval.mean)
         # Nothing is estimated, or no question moves.
         exact = (value == "true") | (np.abs(change).max(axis=0) < 1e-12)
-        low, high = np.where(exact, gain, interval.low), np.where(exact, gain, interval.high)
+        low = np.where(exact, gain, interval.low)
+        high = np.where(exact, gain, interval.high)
         for j, target in enumerate(targets):
             at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain[j], low[j], high[j]
             rows.append((name, len(menus[name]), target, value, *map(float, at)))
@@ -513,25 +525,25 @@ def _curve(
 ) -> pd.DataFrame:
     """Score what the models of a learning curve predicted for all questions, on those seen, unseen
     and all."""
-    every, rows = np.arange(table.n), []
+    every = np.arange(table.n)
+    rows = []
     for (target, share, seed), columns in zip(jobs, predicted, strict=True):
-        labels, seen = bisect(table.acc, table.cost, target).labels, _seen(table, share, seed)
+        labels = bisect(table.acc, table.cost, target).labels
+        seen = _seen(table, share, seed)
         fixed = baselines.fixed(table.cost, target, table.n).expected(table.acc)
         for part, at in {"seen": seen, "unseen": np.setdiff1d(every, seen), "all": every}.items():
             if not at.size:
                 continue
-            acc, paid = table.acc[at], np.broadcast_to(table.cost, table.acc.shape)[at]
+            acc = table.acc[at]
+            paid = np.broadcast_to(table.cost, table.acc.shape)[at]
             plan = from_labels(columns[at], table.k)
-            cost, value = plan.expected(paid).mean(), plan.expected(acc)
+            cost = plan.expected(paid).mean()
+            value = plan.expected(acc)
             over = value - best_mix(acc, paid, cost).expected(acc)
-            same, oracle = (
-                (columns == labels)[at].mean(),
-                acc[np.arange(at.size), labels[at]].mean(),
-            )
+            same = (columns == labels)[at].mean()
+            oracle = acc[np.arange(at.size), labels[at]].mean()
             scores = value.mean(), cost, same, fixed[at].mean(), value.mean() - over.mean(), oracle
             rows.append((target, share, seed, part, at.size, *scores))
-    run, scored = (
-        ["target", "share", "seed", "part", "questions"],
-        ["accuracy", "cost", "imitation", "fixed"],
-    )
+    run = ["target", "share", "seed", "part", "questions"]
+    scored = ["accuracy", "cost", "imitation", "fixed"]
     return pd.DataFrame(rows, columns=[*run, *scored, "mix", "oracle"])

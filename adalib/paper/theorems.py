@@ -104,10 +104,8 @@ def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
     """Theorem 1's count: how often a question changes its label as the price runs through all
     values."""
     acc, cost = check_table(acc, cost)
-    k, labels = (
-        acc.shape[1],
-        np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam]),
-    )
+    k = acc.shape[1]
+    labels = np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam])
     most = (np.diff(labels, axis=0) != 0).sum(axis=0).max()
     return Statement(
         "Switches",
@@ -138,7 +136,8 @@ def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
 
 def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> Statement:
     """The dual function at any price bounds what the budget can buy; ours bounds mixtures too."""
-    best, bound = integer_optimum(acc, cost, budget), dual(acc, cost, lam, budget)
+    best = integer_optimum(acc, cost, budget)
+    bound = dual(acc, cost, lam, budget)
     return Statement(
         "Weak duality",
         (at_most("V(B) ≤ G(λ)", best.accuracy, bound),),
@@ -190,7 +189,8 @@ def vertex(
     best = frontier(acc, cost).at(budget)
     shares = _shares(best, acc.shape) if shares is None else np.asarray(shares, dtype=float)
     used = shares > 1e-7  # a solver's shares this close to 0 are 0
-    columns, net = used.sum(axis=1), acc - best.lam * cost
+    columns = used.sum(axis=1)
+    net = acc - best.lam * cost
     given_up = (net.max(axis=1, keepdims=True) - net)[used].max()
     return Statement(
         "Vertices",
@@ -207,11 +207,14 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
     """Proposition 1: printed, the best accuracy is the least dual value; in fact a gap remains, but
     for mixtures."""
     acc, cost = check_table(acc, cost)
-    n, path = len(acc), frontier(acc, cost)
-    best, value = path.at(budget), integer_optimum(acc, cost, budget).accuracy
+    n = len(acc)
+    path = frontier(acc, cost)
+    best = path.at(budget)
+    value = integer_optimum(acc, cost, budget).accuracy
     least = _least_dual(acc, cost, path, budget)
     oracle = chosen(acc, oracle_labels(acc, cost, best.lam)).mean()
-    shares, split = _shares(best, acc.shape), best.split
+    shares = _shares(best, acc.shape)
+    split = best.split
     gain = 0.0 if split is None else acc[split.row, split.high] - acc[split.row, split.low]
     return Statement(
         "Proposition 1",
@@ -244,10 +247,8 @@ def everett(
             f"labels[{row}] gives up {given_up[row]:g} of net value at price {lam:g}; "
             "give a maximiser"
         )
-    accuracy, spent = (
-        chosen(acc, labels).mean(),
-        chosen(np.broadcast_to(cost, acc.shape), labels).mean(),
-    )
+    accuracy = chosen(acc, labels).mean()
+    spent = chosen(np.broadcast_to(cost, acc.shape), labels).mean()
     best = integer_optimum(acc, cost, spent)
     return Statement(
         "Everett",
@@ -299,7 +300,8 @@ def ledger(
     """The identity behind the chapter: what is missing to the bound is regret plus the price of the
     money unspent."""
     policy = _Policy(acc, cost, lam, labels)
-    missing, unspent = dual(acc, cost, lam, budget) - policy.accuracy, budget - policy.cost
+    missing = dual(acc, cost, lam, budget) - policy.accuracy
+    unspent = budget - policy.cost
     return Statement(
         "Ledger",
         corrected=(
@@ -334,7 +336,8 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
     """What the paper's figure draws for Theorem 2: accuracy lost not regret, the mean gap not the
     largest."""
     policy = _Policy(acc, cost, lam, labels)
-    largest, mean = policy.worst * policy.eps, policy.gaps.mean() * policy.eps
+    largest = policy.worst * policy.eps
+    mean = policy.gaps.mean() * policy.eps
     covariance = ((policy.gaps - policy.gaps.mean()) * (policy.differs - policy.eps)).mean()
     return Statement(
         "Theorem 2, drawn",
@@ -417,9 +420,11 @@ class _Policy:
     def __init__(self, acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> None:
         acc, cost = check_table(acc, cost)
         labels = check_labels(labels, acc.shape)
-        oracle, wide = oracle_labels(acc, cost, lam), np.broadcast_to(cost, acc.shape)
+        oracle = oracle_labels(acc, cost, lam)
+        wide = np.broadcast_to(cost, acc.shape)
         net = acc - lam * wide
-        self.accuracy, self.cost = chosen(acc, labels).mean(), chosen(wide, labels).mean()
+        self.accuracy = chosen(acc, labels).mean()
+        self.cost = chosen(wide, labels).mean()
         self.oracle_cost = chosen(wide, oracle).mean()
         self.lost = chosen(acc, oracle).mean() - self.accuracy
         self.saved = self.oracle_cost - self.cost
@@ -510,7 +515,8 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
             path.cost[-1] * 1.2,
         )
         budget = float(max(places[rng.choice(3, p=[0.15, 0.75, 0.1])], path.cost[0]))
-        lam, top = path.at(budget).lam, path.lam[0]
+        lam = path.at(budget).lam
+        top = path.lam[0]
         if rng.random() < 0.3:
             lam += top * rng.random()
         oracle = oracle_labels(table.acc, table.cost, lam)
@@ -523,9 +529,11 @@ def _table(kind: str, n: int, k: int, rng: np.random.Generator) -> UtilityTable:
     acc: np.ndarray = rng.random((n, k))
     cost: np.ndarray = np.cumsum(rng.uniform(0.1, 2, k))
     if kind == "counted":  # as estimated from 48 answers
-        acc, cost = rng.integers(0, 49, (n, k)) / 48, 2.0 ** np.arange(k)
+        acc = rng.integers(0, 49, (n, k)) / 48
+        cost = 2.0 ** np.arange(k)
     elif kind == "ties":
-        acc, cost = rng.integers(0, 5, (n, k)) / 4, np.cumsum(rng.integers(1, 3, k))
+        acc = rng.integers(0, 5, (n, k)) / 4
+        cost = np.cumsum(rng.integers(1, 3, k))
     elif kind == "flat":
         acc[rng.random(n) < 0.6] = rng.random()
     elif kind == "equal costs":

@@ -86,7 +86,8 @@ class Doubling(Threshold):
     readable answers."""
 
     def stops(self, votes: Votes) -> Any:
-        n, read = np.asarray(votes.n, dtype=int), votes.n - votes.empty
+        n = np.asarray(votes.n, dtype=int)
+        read = votes.n - votes.empty
         doubled = (n >= 2) & (n & (n - 1) == 0) & (read > 0)
         return doubled & (votes.leader >= self.threshold * read * (1 - 1e-12)) | super().stops(
             votes
@@ -442,7 +443,8 @@ class Published:
 
 
 _CAPS = (4, 8, 16, 24, 40)
-_TOP, _SURE = 4, (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+_TOP = 4
+_SURE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 # The rule of each family, the settings tried, and its authors' setting.
 _FAMILIES: Mapping[str, tuple[Any, Sequence[float], float]] = {
     "margin": (Margin, range(1, 9), 3),

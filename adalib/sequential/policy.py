@@ -252,7 +252,8 @@ class PricedStopping(SignalPolicy, Library):
         low = mix.low
         high = mix.high
         if high <= low:
-            low, high = max(mix.low - 1, 0), max(mix.low, 1)
+            low = max(mix.low - 1, 0)
+            high = max(mix.low, 1)
         if high >= self.costs.size:  # a single member: no price changes anything
             return 1.0
         gain = self.accuracies[high] - self.accuracies[low]

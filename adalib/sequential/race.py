@@ -399,7 +399,8 @@ class PricedRace(SignalPolicy, TunedRaces):
 
     def _lowest_price(self, waits: Callable[[float], float]) -> float:
         """Return the lowest price at which ``waits`` meets the limit, or the highest allowed."""
-        low, high = 0.0, self.waiting_price
+        low = 0.0
+        high = self.waiting_price
         if waits(low) <= self.waiting_limit:
             return low
         for _ in range(_HALVINGS):

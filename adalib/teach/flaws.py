@@ -44,7 +44,9 @@ SINS = {
     "most successful of twenty runs.",
 }
 NULLS = ("flat", "shuffled")
-_BUDGETS, _SAMPLES, _LEAST = (1, 2, 4, 8, 16), 48, 0.008
+_BUDGETS = (1, 2, 4, 8, 16)
+_SAMPLES = 48
+_LEAST = 0.008
 
 
 @dataclass(frozen=True)
@@ -135,13 +137,15 @@ def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.Dat
     score = first if sin == "in-sample" else second
     # What is scored has chosen, too: that is the leak, whatever the features are called.
     choose = (first.acc + second.acc) / 2 if sin == "leak" else first.acc
-    path, rows = frontier(choose, first.cost), []
+    path = frontier(choose, first.cost)
+    rows = []
     for target in (1.5, 2.0, 3.0):
         allowed = path.cost[min(int(np.searchsorted(path.cost, 1.6 * target)), path.cost.size - 1)]
         labels = path.at(max(target, float(allowed)) if sin == "overspent" else target).labels
         if shuffled:
             labels = np.random.default_rng(seed).permutation(labels)
-        cost, accuracy = float(first.cost[labels].mean()), float(chosen(score.acc, labels).mean())
+        cost = float(first.cost[labels].mean())
+        accuracy = float(chosen(score.acc, labels).mean())
         mix = float(
             best_mix(score.acc, score.cost, target if sin == "overspent" else cost)
             .expected(score.acc)

@@ -57,7 +57,8 @@ def same_answer(a: str, b: str) -> bool:
     >>> same_answer("x+1", "1+x"), same_answer("", "")
     (True, False)
     """
-    a, b = plain_form(a), plain_form(b)
+    a = plain_form(a)
+    b = plain_form(b)
     return bool(a and b) and _same(a, b)
 
 
@@ -124,7 +125,8 @@ def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
 
 def _same(a: str, b: str) -> bool:
     """Whether two plain answers are the same; the commonest cases first."""
-    p, q = value_key(a), value_key(b)
+    p = value_key(a)
+    q = value_key(b)
     if p == q:
         return True
     if isinstance(p, tuple) and isinstance(q, tuple):

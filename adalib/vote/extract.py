@@ -74,14 +74,16 @@ def _last_boxed(text: str) -> str:
     opened: list[
         int
     ] = []  # where the content of each open brace begins; negative when it is an ordinary brace
-    begin, content = -1, ""
+    begin = -1
+    content = ""
     start = re.search(r"\\boxed|\\fbox", text)
     for token in _BRACES.finditer(text, start.start()) if start else ():
         mark = token.group()
         if mark == "}":
             at = opened.pop() if opened else -1
             if at > begin and text[at : token.start()].strip():
-                begin, content = at, text[at : min(token.start(), at + LONGEST_ANSWER)]
+                begin = at
+                content = text[at : min(token.start(), at + LONGEST_ANSWER)]
         elif mark == "{":
             opened.append(-1)
         elif mark[-1] == "{" and len(mark) > 2:

@@ -66,7 +66,9 @@ _lock = threading.Lock()  # neither the parser nor the precision of mpmath is ma
 _VARIABLE = (sympy.Symbol, AppliedUndef)
 _mp = MPContext()
 _mp.dps = 60
-_FINE, _ZERO, _ROUNDED = _mp.mpf("1e-30"), _mp.mpf("1e-45"), _mp.mpf("5e-7")
+_FINE = _mp.mpf("1e-30")
+_ZERO = _mp.mpf("1e-45")
+_ROUNDED = _mp.mpf("5e-7")
 
 _FUNCTION = re.compile(r"\\(?:arc)?(?:sin|cos|tan|cot|sec|csc|log|ln|exp|max|min)")
 _DEAR = re.compile(rf"{_FUNCTION.pattern}|\\cup|\\cap|\\setminus|\|")  # slow to read
@@ -174,7 +176,8 @@ def _check(text: str) -> None:
     if text.count("|") > 2 * _DEPTH:
         raise _GivenUpError(f"brackets nested deeper than {_DEPTH}")
     raised: list[bool] = []  # for each open bracket, whether it is an exponent
-    last, grown = "", 1
+    last = ""
+    grown = 1
     for at, mark in enumerate(text):
         if mark in "([{":
             raised.append(last == "^")
@@ -274,7 +277,9 @@ def _order(form: Form) -> tuple:
 def _relation(node: Any) -> Form:
     """Normalise an equation up to a factor, an inequality up to a positive one, smaller side
     left."""
-    left, right, kind = node.lhs, node.rhs, type(node).__name__
+    left = node.lhs
+    right = node.rhs
+    kind = type(node).__name__
     if kind in ("StrictGreaterThan", "GreaterThan"):
         left, right, kind = right, left, {"G": "LessThan", "S": "StrictLessThan"}[kind[0]]
     if not (isinstance(left, sympy.Expr) and isinstance(right, sympy.Expr)):
@@ -288,7 +293,9 @@ def _relation(node: Any) -> Form:
 
 def _range(links: list) -> list[Form]:
     """The interval that inequalities say of one variable: 3 < x, or 3 < x < 4."""
-    low, high, opened = -sympy.oo, sympy.oo, [True, True]
+    low = -sympy.oo
+    high = sympy.oo
+    opened = [True, True]
     variables = set()
     for link in links:
         if isinstance(link, sympy.Eq | sympy.Ne):
@@ -343,7 +350,8 @@ def _value(node: Any, point: int) -> Any:
         return _mp.mpc(_place(node.name, point))
     if node.is_Atom:  # 1/0
         raise ValueError("no value")
-    name, variable = type(node).__name__, isinstance(node, AppliedUndef)
+    name = type(node).__name__
+    variable = isinstance(node, AppliedUndef)
     if name not in _OPERATIONS and not variable:
         raise _GivenUpError(f"{name}, which is not worked out")
     parts = [_value(part, point) for part in node.args]

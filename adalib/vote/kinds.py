@@ -177,7 +177,8 @@ def _auto(text: str, finished: bool) -> str:
 
 def _number(text: str, finished: bool) -> str:
     text = _FENCE.sub("\n", text[-_LATE:])
-    marked, line = extract_answer(text, finished=False), _last_line(text)
+    marked = extract_answer(text, finished=False)
+    line = _last_line(text)
     return (
         marked
         if marked or not finished or _CODE.search(line)
@@ -186,7 +187,8 @@ def _number(text: str, finished: bool) -> str:
 
 
 def _choice(text: str, finished: bool) -> str:
-    marked, line = extract_answer(text, finished=False), _last_line(text)
+    marked = extract_answer(text, finished=False)
+    line = _last_line(text)
     for place in (marked, text if len(text) < 200 else "", line):
         if letter := _LETTER.fullmatch(place):
             return letter[1]

@@ -192,7 +192,8 @@ def _worked_out(node: ast.expr) -> Fraction:
         value = _worked_out(node.operand)
         return -value if isinstance(node.op, ast.USub) else value
     if isinstance(node, ast.BinOp):
-        left, right = _worked_out(node.left), _worked_out(node.right)
+        left = _worked_out(node.left)
+        right = _worked_out(node.right)
         if type(node.op) in _OPERATIONS:
             return _OPERATIONS[type(node.op)](left, right)
         size = max(left.numerator.bit_length(), left.denominator.bit_length())
@@ -209,7 +210,8 @@ def fraction(text: str) -> Fraction | None:
     if decimal:
         value = Fraction(decimal.replace(",", ""))
     else:
-        above, below = int(top or top1 or part or over), int(bottom or bottom1 or of or under)
+        above = int(top or top1 or part or over)
+        below = int(bottom or bottom1 or of or under)
         if below == 0:
             return None
         value = int(whole or 0) + Fraction(above, below)

@@ -17,7 +17,8 @@ from myst_nb.sphinx_ import HideCodeCellNode
 DESCRIPTION = (
     "Put a price on compute, and every question decides for itself how many answers it gets."
 )
-CARD, ICON = "card.png", "icon.svg"
+CARD = "card.png"
+ICON = "icon.svg"
 ADDRESS = "ADALIB_BOOK_URL"
 _ID = re.compile(r'(<[a-z][^<>]*?) id="([^"]+)"')
 _NUMBER = r"(?:<(?:a|span)\b[^>]*>)*[+\N{MINUS SIGN}-]?\d[\d.,]*%?(?:</(?:a|span)>)*"

@@ -61,7 +61,8 @@ def numbered(body: str, chapter: str) -> str:
             else match[0] + link
         )
 
-    exercises, statements = count(1), count(1)
+    exercises = count(1)
+    statements = count(1)
     body = _EXERCISES.sub(
         lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body)
     )

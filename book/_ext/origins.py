@@ -53,11 +53,13 @@ def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
     >>> sorted(files_read(lines, {"math"})[5])
     ['math', 'minds.jsonl']
     """
-    made, found = {"BENCHMARKS": {*settings.BENCHMARKS}, "REAL": {*settings.REAL}}, {}
+    made = {"BENCHMARKS": {*settings.BENCHMARKS}, "REAL": {*settings.REAL}}
+    found = {}
     for at, code in codes.items():
         found[at] = set()
         for statement in ast.parse(re.sub(r"^\s*[%!].*", "", code, flags=re.M)).body:
-            files, given = set(), [statement.name] if hasattr(statement, "name") else []
+            files = set()
+            given = [statement.name] if hasattr(statement, "name") else []
             for node in ast.walk(statement):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     given.append(node.id)

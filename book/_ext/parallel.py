@@ -51,7 +51,8 @@ def run_ahead(app, env, added, changed, removed) -> list[str]:
             for path, nb in waiting.items()
         }
         for run in as_completed(runs):
-            path, result = runs[run], run.result()
+            path = runs[run]
+            result = run.result()
             if result.err is None:
                 logger.info("ran %s in %.0f s", path.name, result.time)
                 data = {"execution_seconds": result.time}

@@ -35,12 +35,14 @@ _BEFORE_REGEX = re.compile(
 _NAME = re.compile(r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*")
 _REGISTER = re.compile(r"\.register\(\[((?:[\w$]+\(\),?)+)\]\)")
 _LAZY = re.compile(r"([\w$]+)=([\w$]+)\((?:\([\w$,]*\)|[\w$]+)=>\{")
-_FRONT, _BACK = "var Plotly=(()=>{", "})();\n"
+_FRONT = "var Plotly=(()=>{"
+_BACK = "})();\n"
 
 
 def small_plotly(source: str, traces: tuple[str, ...] = TRACES) -> str:
     """The bundle with these traces alone."""
-    start, stop = source.index(_FRONT) + len(_FRONT), source.rindex(_BACK)
+    start = source.index(_FRONT) + len(_FRONT)
+    stop = source.rindex(_BACK)
     asked = list(_REGISTER.finditer(source))[-1]
     modules = [name.removesuffix("()") for name in asked[1].split(",")]
     wanted = [module for module in modules if _trace(source, module) in traces]
@@ -70,7 +72,11 @@ def _trace(source: str, module: str) -> str | None:
 def statements(body: str) -> list[list[str]]:
     """The statements of a program, each as its declarations: semicolons and commas outside all
     brackets part them."""
-    found, parts, depth, from_, at = [], [], 0, 0, 0
+    found = []
+    parts = []
+    depth = 0
+    from_ = 0
+    at = 0
     while token := _TOKEN.search(body, at):
         at = token.end()
         kind = token.lastgroup
@@ -104,7 +110,8 @@ def statements(body: str) -> list[list[str]]:
 def _template_end(body: str, at: int) -> int:
     """Past a template, whose values are programs again."""
     while (step := _IN_TEMPLATE.search(body, at))[0] != "`":
-        at, depth = step.end(), step[0] == "${"
+        at = step.end()
+        depth = step[0] == "${"
         while depth:
             token = _TOKEN.search(body, at)
             at = _template_end(body, token.end()) if token.lastgroup == "template" else token.end()
@@ -124,7 +131,8 @@ def _needed(found: list[list[str]]) -> list[str]:
     for i, names in enumerate(declares):
         for name in names:
             owners.setdefault(name, []).append(i)
-    kept, waiting = set(), [i for i, names in enumerate(declares) if not names]
+    kept = set()
+    waiting = [i for i, names in enumerate(declares) if not names]
     while waiting:
         i = waiting.pop()
         if i not in kept:
@@ -153,9 +161,11 @@ def _declared(parts: list[str], wrap: set[str]) -> list[str]:
         return [(function or filled)[1]]
     if not parts[0].lstrip().startswith("var "):
         return []
-    lazy, plain = [], []
+    lazy = []
+    plain = []
     for part in map(_bare, parts):
-        wrapped, simple = _LAZY.match(part), re.match(r"([\w$]+)(?:=\{\})?[,;]$", part)
+        wrapped = _LAZY.match(part)
+        simple = re.match(r"([\w$]+)(?:=\{\})?[,;]$", part)
         if wrapped and wrapped[2] in wrap:
             lazy.append(wrapped[1])
         elif simple:

@@ -49,11 +49,15 @@ def link(app, doctree, docname) -> None:
     if docname == GLOSSARY or not terms:
         return
     meaning_by_term = {term.lower(): value for term, value in terms.items()}
-    page, words, used = app.builder.get_relative_uri(docname, GLOSSARY), pattern(terms), set()
+    page = app.builder.get_relative_uri(docname, GLOSSARY)
+    words = pattern(terms)
+    used = set()
     for text in list(doctree.findall(nodes.Text)):
         if _left_alone(text) or not words.search(text):
             continue
-        parts, at, plain = [], 0, str(text)
+        parts = []
+        at = 0
+        plain = str(text)
         for found in words.finditer(plain):
             term = found[1].lower()
             if term not in used:

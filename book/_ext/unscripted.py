@@ -33,7 +33,8 @@ def points(trace: dict) -> str:
     >>> points({"type": "bar", "orientation": "h", "x": [0.25, 0.5], "y": ["mix", "oracle"]})
     'mix: 0.25, oracle: 0.5'
     """
-    x, y = values(trace.get("x")), values(trace.get("y"))
+    x = values(trace.get("x"))
+    y = values(trace.get("y"))
     if trace.get("orientation") == "h" or (y and isinstance(y[0], str)):
         x, y = y, x
     pairs = [
@@ -55,7 +56,8 @@ def panel(layout: dict, trace: dict) -> str:
     """What is written over and beside the axes of a trace: the title of its panel, and those of the
     axes."""
     x, y = (layout.get(f"{way}axis{trace.get(f'{way}axis', way)[1:]}", {}) for way in "xy")
-    (left, right), top = x.get("domain", (0, 1)), y.get("domain", (0, 1))[1]
+    left, right = x.get("domain", (0, 1))
+    top = y.get("domain", (0, 1))[1]
     over = [
         plain(note.get("text", ""))
         for note in layout.get("annotations", [])

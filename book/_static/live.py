@@ -79,7 +79,9 @@ class Page:
     """
 
     def __init__(self, say):
-        self.say, self.cells, self.ran = say, [], set()
+        self.say = say
+        self.cells = []
+        self.ran = set()
         self.space = {"__name__": "__main__", "display": self.display}
         shown = types.ModuleType("IPython.display")
         shown.HTML, shown.display = Markup, self.display
@@ -201,7 +203,8 @@ class OnDemand(importlib.abc.MetaPathFinder):
     """Brings a module's files when the module is first imported."""
 
     def __init__(self, modules, bring):
-        self.modules, self.bring = set(modules), bring
+        self.modules = set(modules)
+        self.bring = bring
 
     def find_spec(self, name, path=None, target=None):
         if name in IN_JUPYTER:

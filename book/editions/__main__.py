@@ -121,7 +121,8 @@ def in_browsers(name: str, root: Path, build: Path) -> None:
         return
     from editions.lite import write_lite  # needs requirements-lite.txt
 
-    executed, wheel = build / "jupyter_execute" / "notebooks", next((root / "dist").glob("*.whl"))
+    executed = build / "jupyter_execute" / "notebooks"
+    wheel = next((root / "dist").glob("*.whl"))
     write_lite(root, executed, wheel, build / "lite-source", build / "lite")
     print(
         "Put the folder on any static host, or try it:  python3 -m http.server --bind 127.0.0.1 "

@@ -18,7 +18,8 @@ def wheel_of(app) -> Path | None:
 
 def offer_wheel(app, pagename, templatename, context, doctree) -> None:
     """One more line in the download menu of a notebook."""
-    wheel, menus = wheel_of(app), context.get("header_buttons", [])
+    wheel = wheel_of(app)
+    menus = context.get("header_buttons", [])
     menu = next((menu for menu in menus if menu["label"] == "download-buttons"), None)
     if wheel and menu and pagename.startswith("notebooks/"):
         menu["buttons"].append(

@@ -138,21 +138,19 @@ def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
             continue
         if name in given:
             file, module = given[name]
-            version, modules, needs = file.split("-")[1], [module], about["needs"].get(name, [])
+            version = file.split("-")[1]
+            modules = [module]
+            needs = about["needs"].get(name, [])
         elif name == "adalib":
             file = shutil.copy(wheel, folder / wheel.name).name
-            version, modules, needs = (
-                file.split("-")[1],
-                ["adalib"],
-                [*_needs(requires), *_SHOWN],
-            )
+            version = file.split("-")[1]
+            modules = ["adalib"]
+            needs = [*_needs(requires), *_SHOWN]
         else:
             found = distribution(name)
-            file, version, needs = (
-                f"{name.replace('-', '_')}-{found.version}-py3-none-any.whl",
-                found.version,
-                _needs(found.requires),
-            )
+            file = f"{name.replace('-', '_')}-{found.version}-py3-none-any.whl"
+            version = found.version
+            needs = _needs(found.requires)
             modules = pyodide.pack_installed(folder / file, name)
         packages[name] = {
             **{

@@ -86,7 +86,8 @@ def quiz_items(notebook: Path) -> list[Item]:
 def misconceptions(page: Path) -> list[Item]:
     """What students say, from the two tables of the teacher's page: what is false, and what is true
     all the same."""
-    text, items = page.read_text(encoding="utf-8"), []
+    text = page.read_text(encoding="utf-8")
+    items = []
     for head, true in (("a student says", False), ("true all the same", True)):
         found = re.search(
             rf"^\| {head} \|.*?\n\|[-| ]+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL

@@ -24,7 +24,9 @@ __all__ = ["Slide", "deck", "slides", "write_decks"]
 _SKIPPED = ("Check", "Checked", "Exercises", "References")
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
 _LINES = 22  # a longer program cannot be read from the last row,
-_ROWS, _LETTERS = 18, 2500  # nor a longer table
+# Nor a longer table.
+_ROWS = 18
+_LETTERS = 2500
 _CUT = "\0"
 _POINTS = 5  # sentences on a slide that has nothing else
 # A sentence that points at another one means nothing alone.
@@ -220,7 +222,8 @@ def _around(bold: Tag, paragraph: Tag) -> list[PageElement]:
 
 def _cell(node: Tag, cut: list[Slide]) -> None:
     """What a cell shows gets a slide; so does a short program that is not folded away."""
-    code, output = node.select_one(".cell_input"), node.select_one(".cell_output")
+    code = node.select_one(".cell_input")
+    output = node.select_one(".cell_output")
     folded = {"tag_hide-input", "tag_remove-input"} & set(node.get("class") or [])
     if output is not None and output.select_one(_SHOWS):
         for part in output.find_all("div", class_="output", recursive=False) or [output]:
@@ -266,8 +269,10 @@ def _preformatted(text: str) -> Tag:
 def _boxed(node: Tag, cut: list[Slide]) -> None:
     """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its
     proof folded."""
-    notes, title = _unmarked(node), node.select_one(".admonition-title")
-    name, classes = _said(title), " ".join(node.get("class") or [])
+    notes = _unmarked(node)
+    title = node.select_one(".admonition-title")
+    name = _said(title)
+    classes = " ".join(node.get("class") or [])
     if "dropdown" in classes or classes == "proof admonition":
         name = name or "Proof"
         if title:
@@ -297,9 +302,11 @@ def _questions(section: Tag) -> list[Slide]:
 
 def _unmarked(asked: Tag) -> list[Tag]:
     """Take the marks and explanations off the options of a question, and return them as notes."""
-    notes, options = [], asked.select("li.task-list-item")
+    notes = []
+    options = asked.select("li.task-list-item")
     for option in options:
-        box, why = option.select_one("input"), option.find_all("em")[-1].extract()
+        box = option.select_one("input")
+        why = option.find_all("em")[-1].extract()
         verdict = "Right" if box is not None and box.has_attr("checked") else "Wrong"
         if box is not None:
             box.extract()
@@ -352,7 +359,8 @@ def write_decks(root: Path, built: Path, target: Path) -> list[Path]:
     ``root`` holds ``_toc.yml``, ``built`` the pages of the book; ``target`` lies next to ``built``.
     """
     target.mkdir(parents=True, exist_ok=True)
-    written, lines = [], []
+    written = []
+    lines = []
     for chapter in chapters(root):
         page = built / f"{chapter.name}.html"
         text = deck(page.read_text(encoding="utf-8"))

@@ -54,7 +54,8 @@ def _parts(text: str, inside: bool) -> Iterator[tuple[str, bool]]:
                 else "a solution ends that was never opened"
             )
         yield text[at : mark.start()], inside
-        at, inside = mark.end(), opens
+        at = mark.end()
+        inside = opens
     yield text[at:], inside
 
 
@@ -87,7 +88,8 @@ def without_solutions(cells: list[NotebookNode]) -> list[NotebookNode]:
 
 def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int, str]]]:
     """The texts of the solutions, and their code with its place among the cells."""
-    texts, code = [], []
+    texts = []
+    code = []
     for at, (cell, parts) in enumerate(_walk(cells)):
         for part, solution in parts:
             if solution and part.strip():
@@ -102,7 +104,8 @@ def lock(text: str, salt: str) -> str:
     """A text that cannot be read or searched without its salt, in letters that any file may
     hold.
     """
-    state, locked = 2166136261, bytearray()
+    state = 2166136261
+    locked = bytearray()
     for byte in salt.encode():
         state = (state ^ byte) * 16777619 & 0xFFFFFFFF
     for byte in text.encode():

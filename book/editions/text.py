@@ -49,7 +49,8 @@ def blocks(text: str) -> list[str | Block]:
         if plain:
             parts.append("\n".join(plain))
             plain = []
-        body, fence = [], opened["fence"]
+        body = []
+        fence = opened["fence"]
         closing = re.compile(re.escape(fence[0]) + f"{{{len(fence)},}}")
         for inner in lines:
             if closing.fullmatch(inner.rstrip()):

@@ -27,7 +27,8 @@ def spans(
                 if isinstance(span, list):
                     numbers[name] = rng.choice(span[dial])
                 else:
-                    low, high = span[0], span[1 + dial]
+                    low = span[0]
+                    high = span[1 + dial]
                     numbers[name] = rng.randint(max(low, high // 3), high)
             numbers |= then(numbers)
             if where(numbers):
@@ -45,7 +46,8 @@ def groups(total: int, size: int) -> tuple[int, int]:
     """Full groups and what is left, by taking one group away after the other."""
     full = 0
     while total >= size:
-        total, full = total - size, full + 1
+        total = total - size
+        full = full + 1
     return full, total
 
 

@@ -6,7 +6,8 @@ from families import Family
 
 from story.draws import ALL_DIALS, add_up, groups, only, spans
 
-SMALL, LARGE = (2, 5, 8, 12, 20, 35), (3, 9, 15, 30, 60, 150)
+SMALL = (2, 5, 8, 12, 20, 35)
+LARGE = (3, 9, 15, 30, 60, 150)
 
 EVERYDAY = (
     Family(

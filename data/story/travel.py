@@ -8,9 +8,11 @@ from story.draws import ALL_DIALS, add_up, groups, only, spans
 
 
 def _fill_by_the_minute(n: dict) -> int:
-    level, minutes = n["b"], 0
+    level = n["b"]
+    minutes = 0
     while level < n["a"]:
-        level, minutes = level + n["c"] - n["d"], minutes + 1
+        level = level + n["c"] - n["d"]
+        minutes = minutes + 1
     return minutes
 
 

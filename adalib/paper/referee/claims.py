@@ -48,7 +48,8 @@ def _ends(interval, digits: int = 1) -> str:
 
 
 def method_claim(rows=measures.honest):
-    word, ours = rows()["label"], [rows(f"{name} held out")["label"] for name in BENCHMARKS]
+    word = rows()["label"]
+    ours = [rows(f"{name} held out")["label"] for name in BENCHMARKS]
     gsm, math = map(_ends, ours)
     says = (
         f"held out at B = 3, imitation gains {_ends(word)} on our word problems, {gsm} on GSM8K, "
@@ -67,8 +68,10 @@ def fast(seconds=rows_theory.seconds_to_train):
 
 
 def windows_claim(estimates=measures.estimates):
-    windows, subsets = estimates("windows"), estimates("subsets")
-    off, error = float(windows.mean()), float(windows.mean(axis=1).std() / np.sqrt(len(windows)))
+    windows = estimates("windows")
+    subsets = estimates("subsets")
+    off = float(windows.mean())
+    error = float(windows.mean(axis=1).std() / np.sqrt(len(windows)))
     ratio = float((windows**2).mean() / (subsets**2).mean())
     says = (
         f"off by {off:+.4f} on average at b = 16, with {ratio:.1f} times the variance of all "
@@ -78,7 +81,8 @@ def windows_claim(estimates=measures.estimates):
 
 
 def upper(samples=48, optimism=measures.optimism):
-    score, truth = measures.rehearsed(samples), measures.like_math().table()
+    score = measures.rehearsed(samples)
+    truth = measures.like_math().table()
     claimed, worth = (float(value[:, -1].mean()) for value in (score.claimed, score.accuracy))
     best = frontier(truth.acc, truth.cost).at(3).accuracy
     gsm, math = (_ends(each) for each in optimism().values())
@@ -92,7 +96,8 @@ def upper(samples=48, optimism=measures.optimism):
 
 
 def few_trials(trials=measures.trials):
-    votes, best = trials().loc[16], trials(True).loc[16]
+    votes = trials().loc[16]
+    best = trials(True).loc[16]
     says = (
         f"two runs of 16 trials agree on {votes.agree:.2f} of the labels, by best-of-K on "
         f"{best.agree:.2f}"
@@ -118,7 +123,8 @@ def one_trial(trials=measures.trials):
 
 
 def grading(printed=PAPER):
-    made, first = PAPER_CLAIMS["elsewhere"][SHOWN], printed[SHOWN]["main"]["Fixed"]["accuracy"][0]
+    made = PAPER_CLAIMS["elsewhere"][SHOWN]
+    first = printed[SHOWN]["main"]["Fixed"]["accuracy"][0]
     spread = np.ptp([printed[name]["per_level"]["2"]["acc1"] for name in _MATH])
     level2 = f"on level 2 three models differ by {spread:.3f}"
     says = f"{first:.3f} printed, {made:.3f} by its makers on MATH-500; {level2}"
@@ -231,7 +237,8 @@ def leaving(setting="word-fewshot"):
 
 def targeting(misses=measures.printed_misses):
     missed = misses()
-    over, most = sum(miss > 0 for miss in missed), max(abs(miss) for miss in missed[:9])
+    over = sum(miss > 0 for miss in missed)
+    most = max(abs(miss) for miss in missed[:9])
     return (
         over,
         f"{over} of 12 printed policies overspend; the largest miss on MATH is {most:.3f}",
@@ -259,7 +266,8 @@ def mixing(misses=measures.mixed_misses):
 
 
 def logarithm(budget=8.5):
-    jump, cost = np.array([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2), np.array([1, 2, 4, 8, 16])
+    jump = np.array([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2)
+    cost = np.array([1, 2, 4, 8, 16])
     error = bisect(jump, cost, budget).error
     says = (
         f"two equal questions, B = {budget:g}: off by {error:g} after 50 steps, as after any number"
@@ -288,7 +296,8 @@ def _holds(statement: str, lines: slice, fared=measures.failures):
 def _fails(statement: str, line: int, fared=measures.failures):
     """Of a statement that is not: it fails, and what we put in its place does not."""
     table = fared(statement)
-    broken, ours = int(table.failures[line]), int(table.failures[table.version == "ours"].sum())
+    broken = int(table.failures[line])
+    ours = int(table.failures[table.version == "ours"].sum())
     says = (
         f"fails in {broken} of {table.cases[line]} random cases; what we put in its place in {ours}"
     )
@@ -308,7 +317,8 @@ theorem_3_2 = partial(_fails, "Theorem 3", 1)
 
 
 def exact(fared=measures.failures):
-    missed, everett = int(fared("Proposition 1").failures[1]), int(fared("Everett").failures.sum())
+    missed = int(fared("Proposition 1").failures[1])
+    everett = int(fared("Everett").failures.sum())
     says = (
         f"misses the best policy for B in {missed} of 700 random cases, that for its own cost in "
         f"{everett}"
@@ -329,8 +339,10 @@ def proportional(compared=measures.on_math):
 
 
 def drawn_claim(lines=measures.lines_passed, fared=measures.failures):
-    (dotted, dashed), theorem = lines(), fared("Theorem 2")
-    broken, cases = int(theorem.failures[:2].sum()), theorem.cases.iloc[0]
+    dotted, dashed = lines()
+    theorem = fared("Theorem 2")
+    broken = int(theorem.failures[:2].sum())
+    cases = theorem.cases.iloc[0]
     says = (
         f"of {cases} random cases, accuracy lost passes the dotted line in {dotted} and the "
         f"dashed in {dashed}"
@@ -352,7 +364,8 @@ def vanishes(copies=measures.perfect_copies):
 
 
 def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
-    gain, clear = 100 * implied().gain, sum(row.gain_low > 0 for row in held("label"))
+    gain = 100 * implied().gain
+    clear = sum(row.gain_low > 0 for row in held("label"))
     says = (
         f"{gain.mean():+.2f} points over a mix at equal cost ({gain.min():+.1f} to "
         f"{gain.max():+.1f})"
@@ -385,7 +398,8 @@ def matched(gains=results.claimed_gains):
 
 
 def points(gains=measures.printed_gains, claimed=results.claimed_gains):
-    ours, printed_range = 100 * gains("Ours")[:3], [100 * end for end in PAPER_CLAIMS["gain_range"]]
+    ours = 100 * gains("Ours")[:3]
+    printed_range = [100 * end for end in PAPER_CLAIMS["gain_range"]]
     off = float(100 * (claimed().claimed - claimed().difference).abs().max())
     says = (
         f"the table has {ours.min():.1f} to {ours.max():.1f} points on MATH; "
@@ -399,7 +413,8 @@ def points(gains=measures.printed_gains, claimed=results.claimed_gains):
 
 
 def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
-    noise, implied = rows().imitation.dropna(), implied()
+    noise = rows().imitation.dropna()
+    implied = implied()
     below = int((implied.held_out_imitation < implied.majority).sum())
     says = (
         f"noise features imitate {noise.min():.0%} to {noise.max():.0%} {_BOTH}, "
@@ -420,10 +435,8 @@ def thrift(rows=measures.reconstructed):
 
 def heuristic(gains=measures.printed_gains):
     length, random = (100 * gains(method)[:3] for method in ("Heuristic", "Random"))
-    printed_range, ahead = (
-        [100 * end for end in PAPER_CLAIMS["heuristic_range"]],
-        int((random > length).sum()),
-    )
+    printed_range = [100 * end for end in PAPER_CLAIMS["heuristic_range"]]
+    ahead = int((random > length).sum())
     says = (
         f"the table has {length.min():.1f} to {length.max():.1f} points on MATH, as the text says"
     )
@@ -436,12 +449,14 @@ def heuristic(gains=measures.printed_gains):
 
 
 def baselines(printed=PAPER):
-    same, extra = 0, []
+    same = 0
+    extra = []
     for name in PAPER_SETTINGS:
         fixed, random = (
             printed[name]["main"][method]["accuracy"] for method in ("Fixed", "Random")
         )
-        one, four = fixed[0], printed[name]["implied_acc4"]
+        one = fixed[0]
+        four = printed[name]["implied_acc4"]
         same += random[1] == fixed[1]
         extra += [
             one + (four - one) * (B - 1) / 3 - r for B, r in zip(TARGETS, random, strict=True)
@@ -495,10 +510,8 @@ def predictable(correlations=measures.ranked_by_text):
 
 def medium(levels=measures.levels):
     large, small = levels()
-    tops, apart = (
-        [int(each.gain.idxmax()) for each in (large, small)],
-        large.gain_low[3] > large.gain_high[2],
-    )
+    tops = [int(each.gain.idxmax()) for each in (large, small)]
+    apart = large.gain_low[3] > large.gain_high[2]
     says = f"on MATH our larger model gains most at level {tops[0]}, our smaller at level {tops[1]}"
     says += f"; the larger one's intervals of levels 2 and 3 {'part' if apart else 'overlap'}"
     return large.gain[3], says, tops == [3, 2] and not apart
@@ -540,7 +553,8 @@ def two_frequent(printed=PAPER):
 
 
 def hump(null=measures.null_hump, fifths=measures.fifths):
-    value, best = null(), fifths().sort_values("gain").iloc[-1]
+    value = null()
+    best = fifths().sort_values("gain").iloc[-1]
     says = (
         f"{value:.1f} more answers for the middle fifth where nobody benefits (simulated null); "
         "on MATH the fifth "
@@ -551,7 +565,8 @@ def hump(null=measures.null_hump, fifths=measures.fifths):
 
 def levels_claim(printed=PAPER):
     gains = np.array([printed[name]["level_gain"] for name in _MATH])
-    more, table = int((gains[:, 0] > gains[:, 2]).sum()), measures.in_sample()
+    more = int((gains[:, 0] > gains[:, 2]).sum())
+    table = measures.in_sample()
     labels = bisect(table.acc, table.cost, 1.5).labels
     shares = level_shares(labels, measures.levels_of(MATH[0]), table.k).iloc[:, 2:].sum(axis=1)
     get = (
@@ -636,8 +651,10 @@ def errors_claim(printed=PAPER_ABLATIONS):
 
 
 def near_claim(compared=measures.on_math):
-    text, noise = compared("text", "question"), compared("noise", "row")
-    strict, charity = measures.near_misses(text.confusion("gbm")), measures.near(text)
+    text = compared("text", "question")
+    noise = compared("noise", "row")
+    strict = measures.near_misses(text.confusion("gbm"))
+    charity = measures.near(text)
     says = (
         f"on unseen questions of MATH {strict['near']:.0%} of errors go to the next budget, "
         f"{charity['near']:.0%} if 4 "
@@ -650,10 +667,8 @@ def near_claim(compared=measures.on_math):
 
 
 def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
-    crossed, held = (
-        measures.passes_fixed(curve(MATH[0])),
-        [grown(f"{name}, held-out shares") for name in BENCHMARKS],
-    )
+    crossed = measures.passes_fixed(curve(MATH[0]))
+    held = [grown(f"{name}, held-out shares") for name in BENCHMARKS]
     label = pd.concat(held).query("policy == 'label'")
     says = (
         f"on MATH noise features cross Fixed at {crossed:.0%} of the data (B = 3); "
@@ -696,11 +711,9 @@ def powers(menus=measures.menus_of):
 def even(importances=measures.importances):
     found = importances()
     least, most = PAPER_ABLATIONS["importance_range"]  # of the 16 printed features
-    low, high, beyond = (
-        found.noise_low[0],
-        found.noise_high[0],
-        int((found.importance > found.shuffled_high).sum()),
-    )
+    low = found.noise_low[0]
+    high = found.noise_high[0]
+    beyond = int((found.importance > found.shuffled_high).sum())
     says = (
         f"noise columns range from {low:.3f} to {high:.3f} on MATH; "
         f"{beyond} of {len(found)} text features pass "
@@ -710,10 +723,8 @@ def even(importances=measures.importances):
 
 
 def first_claim(row=rows_results.known):
-    differs, prices = (
-        int(row().cells[0].ours),
-        sum(len(settings.path(name).lam) for name in BENCHMARKS),
-    )
+    differs = int(row().cells[0].ours)
+    prices = sum(len(settings.path(name).lam) for name in BENCHMARKS)
     says = (
         f"the solve stage allocates otherwise than a rule of 1966 (Fox) at {differs} of {prices} "
         "prices"

@@ -292,7 +292,9 @@ def trials(best_of: bool = False) -> pd.DataFrame:
     the labels has the standard deviation ``spread``, and the mean accuracy of a fixed budget the
     standard ``error``.
     """
-    truth, rng, rows = like_math().table(), np.random.default_rng(0), {}
+    truth = like_math().table()
+    rng = np.random.default_rng(0)
+    rows = {}
     acc = 1 - (1 - truth.acc[:, :1]) ** np.array(truth.budgets) if best_of else truth.acc
     for number in (1, 8, 16):
         drawn = rng.binomial(number, acc, (40, *acc.shape)) / number
@@ -334,7 +336,8 @@ def clusters() -> dict[str, float]:
     kinds = curve_clusters(np.concatenate([settings.utility(name).acc for name in PAPER_SETTINGS]))
     easy, responsive, _, hard = kinds.centres
     member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
-    labels, kind = searched(SHOWN, 2.0).labels, member[SHOWN]
+    labels = searched(SHOWN, 2.0).labels
+    kind = member[SHOWN]
     many = settings.utility(SHOWN).cost[labels] * (labels >= 2)
     figures = {
         "easy_first": easy[0],
@@ -397,7 +400,8 @@ def real_clusters() -> dict[str, float]:
         np.concatenate([table.acc for table in tables])
     ).centres
     table = in_sample()
-    labels, kind = bisect(table.acc, table.cost, 2).labels, curve_clusters(table.acc).labels
+    labels = bisect(table.acc, table.cost, 2).labels
+    kind = curve_clusters(table.acc).labels
     many = table.cost[labels] * (labels >= 2)
     figures = {"easy_first": easy[0], "hard_highest": hard.max(), "responsive_first": responsive[0]}
     figures["responsive_share"] = many[kind == 1].sum() / many.sum()
@@ -426,7 +430,8 @@ def contrast(names: tuple[str, str] = MATH) -> Interval:
     """By how much more the gain of 16 over 1 rises from level 2 to level 3 of MATH for one model
     than for another."""
     gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
-    more, level = gains[0] - gains[1], np.array(levels_of(names[0]))
+    more = gains[0] - gains[1]
+    level = np.array(levels_of(names[0]))
     # Different questions: any pairing will do.
     return mean_interval(more[level == 3] - more[level == 2])
 
@@ -468,8 +473,10 @@ def ranked_by_text() -> dict[str, tuple[float, float]]:
     by benchmark."""
     correlations = {}
     for name in BENCHMARKS:
-        table, features = settings.utility(name), text_features(settings.answers(name).questions)
-        fold, curves = deal(range(table.n), 5), np.empty(table.acc.shape)
+        table = settings.utility(name)
+        features = text_features(settings.answers(name).questions)
+        fold = deal(range(table.n), 5)
+        curves = np.empty(table.acc.shape)
         for out in range(5):
             policy = CurvePolicy().fit(
                 features[fold != out], table.acc[fold != out], table.cost, budget=3
@@ -546,9 +553,11 @@ def frontier_of_shown() -> pd.DataFrame:
 
 def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
     """Accuracy against the average budget on a simulated setting, claimed and true."""
-    responses, truth = settings.paper_setting(name), settings.paper_population(name).table()
+    responses = settings.paper_setting(name)
+    truth = settings.paper_population(name).table()
     estimate = responses.table(**PAPER_WAY)
-    chosen, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
+    chosen = score_oracle(estimate, truth, grid)
+    best = score_oracle(truth, truth, grid)
     # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all
     # those budgets.
     most = float(frontier(estimate.acc, estimate.cost).cost[-1])
@@ -577,7 +586,8 @@ def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
 def copied() -> tuple[float, float]:
     """Largest difference a cell from the oracle's map of MATH at B = 3: noise by our
     reconstruction, text held out."""
-    table, levels = in_sample(), levels_of(MATH[0])
+    table = in_sample()
+    levels = levels_of(MATH[0])
     labels = bisect(table.acc, table.cost, 3.0).labels
     learned = results.mostly_seen(noise_features(labels.size), labels)
     new = patterns.out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)

@@ -63,7 +63,8 @@ def main() -> Outcome:
 
 def text() -> Outcome:
     gains = results.claimed_gains().set_index("setting")
-    qwen, name = gains.loc["qwen2.5-7b-math"], "{}: gain over Fixed at B = 3, in its own table"
+    qwen = gains.loc["qwen2.5-7b-math"]
+    name = "{}: gain over Fixed at B = 3, in its own table"
     relative = qwen.difference / (qwen.over_mix + qwen["mix"] - qwen.difference)
     # A difference of two numbers to three digits is known to 0.001; a range in whole points, to
     # half a point.
@@ -100,8 +101,10 @@ def text() -> Outcome:
 
 
 def pareto() -> Outcome:
-    front, plateau = measures.frontier_of_shown().set_index("budget"), PAPER_CLAIMS["plateau"]
-    (low, high), best = PAPER_CLAIMS["largest_gains"], float((front.learned - front.fixed).idxmax())
+    front = measures.frontier_of_shown().set_index("budget")
+    plateau = PAPER_CLAIMS["plateau"]
+    low, high = PAPER_CLAIMS["largest_gains"]
+    best = float((front.learned - front.fixed).idxmax())
     return outcome(
         Cell("budget with the largest gain over Fixed, from below", low, best, 0.0, ">="),
         Cell("the same, from above", high, best, 0.0, "<="),
@@ -140,8 +143,10 @@ def classifiers() -> Outcome:
 
 
 def heatmap() -> Outcome:
-    claims, k = PAPER_CLAIMS, settings.utility(SHOWN).k
-    (low, high), cells = claims["heatmap_two"], list[Cell]()
+    claims = PAPER_CLAIMS
+    k = settings.utility(SHOWN).k
+    low, high = claims["heatmap_two"]
+    cells = list[Cell]()
     for B in (1.5, 3.0):
         two = float(label_shares(measures.searched(SHOWN, B).labels, k)[1])
         cells += between(f"B = {B:g}: share of b = 2", low, two, high, 0.005)
@@ -161,7 +166,8 @@ _WAYS = ("votes", "best-of-K")
 
 
 def advice() -> Outcome:
-    tried, name = measures.trials(), "{} trials, {}: labels on which two runs agree"
+    tried = measures.trials()
+    name = "{} trials, {}: labels on which two runs agree"
     agree = {
         (n, way): measures.trials(way == "best-of-K").agree[n]
         for n in PAPER_CLAIMS["trials"]
@@ -188,13 +194,12 @@ def calls() -> Outcome:
 
 
 def regret_row() -> Outcome:
-    drawn, runs = measures.lines_passed(), measures.on_math("noise", "row").runs
+    drawn = measures.lines_passed()
+    runs = measures.on_math("noise", "row").runs
     near = measures.near(measures.on_math("text", "question"))
     least = min(1 - row["imitation"] for row in PAPER_ABLATIONS["classifiers"].values())
-    printed_error, name = (
-        PAPER_ABLATIONS["error_range"][0],
-        "smallest imitation error: in the text, and in the paper's table",
-    )
+    printed_error = PAPER_ABLATIONS["error_range"][0]
+    name = "smallest imitation error: in the text, and in the paper's table"
     over = int((runs.regret > runs.weighted + 1e-9).sum())
     return outcome(
         Cell("of 700 random cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]),
@@ -212,12 +217,11 @@ def regret_row() -> Outcome:
 
 
 def data() -> Outcome:
-    curve, share = measures.curve_of_data(measures.MATH[0]), PAPER_ABLATIONS["crossing_share"][1]
-    all_of_it, seen, unseen = (
-        curve.loc["all", 1.0],
-        curve.loc["seen", 0.8],
-        curve.loc["unseen", 0.8],
-    )
+    curve = measures.curve_of_data(measures.MATH[0])
+    share = PAPER_ABLATIONS["crossing_share"][1]
+    all_of_it = curve.loc["all", 1.0]
+    seen = curve.loc["seen", 0.8]
+    unseen = curve.loc["unseen", 0.8]
     apart = float((unseen.oracle - unseen.accuracy) - (seen.oracle - seen.accuracy))
     return outcome(
         Cell(
@@ -261,8 +265,10 @@ def menus_row() -> Outcome:
 
 
 def importance() -> Outcome:
-    (low, high), found = PAPER_ABLATIONS["importance_range"], measures.importances()
-    least, most = float(found.noise_low[0]), float(found.noise_high[0])
+    low, high = PAPER_ABLATIONS["importance_range"]
+    found = measures.importances()
+    least = float(found.noise_low[0])
+    most = float(found.noise_high[0])
     return outcome(
         Cell("smallest importance", low, least, 0.03),
         Cell("largest importance", high, most, 0.03),
@@ -274,10 +280,8 @@ def importance() -> Outcome:
 
 
 def complexity() -> Outcome:
-    table, cost = (
-        np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5,
-        np.array([1, 2, 4, 8, 16]),
-    )
+    table = np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5
+    cost = np.array([1, 2, 4, 8, 16])
     start = time.perf_counter()
     frontier(table, cost)
     middle = time.perf_counter()
@@ -299,12 +303,14 @@ def complexity() -> Outcome:
 def known() -> Outcome:
     tried = differs = 0
     for name in BENCHMARKS:
-        table, stairs = settings.utility(name), settings.path(name)
+        table = settings.utility(name)
+        stairs = settings.path(name)
         for lam in stairs.lam:
             labels = oracle_labels(table.acc, table.cost, lam)
             spent = float(table.cost[labels].mean())
             lost = abs(table.acc[np.arange(table.n), labels].mean() - stairs.at(spent).accuracy)
-            tried, differs = tried + 1, differs + int(lost > 1e-9)
+            tried = tried + 1
+            differs = differs + int(lost > 1e-9)
     return outcome(
         Cell(
             f"of {tried} prices: those where a rule of 1966 allocates otherwise",
@@ -319,7 +325,11 @@ def known() -> Outcome:
 
 
 # Tolerances of shares, prices and levels: what a draw of 200 questions moves them by.
-_SHARE, _PRICE, _LEVEL, _GAP, _IMITATION = 0.05, 0.02, 0.03, 0.01, 0.03
+_SHARE = 0.05
+_PRICE = 0.02
+_LEVEL = 0.03
+_GAP = 0.01
+_IMITATION = 0.03
 _FITTED = "Simulated settings, which were fitted to this table among others."
 
 
@@ -388,8 +398,10 @@ def scatter() -> Outcome:
 
 
 def four_kinds() -> Outcome:
-    printed, ours = PAPER_CLAIMS, measures.clusters()
-    (first, last), one = printed["archetype_responsive"], printed["routed_to_one"]
+    printed = PAPER_CLAIMS
+    ours = measures.clusters()
+    first, last = printed["archetype_responsive"]
+    one = printed["routed_to_one"]
     return outcome(
         Cell(
             "easy: accuracy at b = 1", printed["archetype_easy_from"], ours["easy_first"], 0.0, ">="
@@ -418,7 +430,8 @@ def four_kinds() -> Outcome:
 
 
 def sweep() -> Outcome:
-    cells, misses = [], measures.printed_misses()
+    cells = []
+    misses = measures.printed_misses()
     for name in PAPER_SETTINGS:
         printed = PAPER[name]["lambda_sweep"]
         for B, lam, cost in zip(TARGETS, printed["lam"], printed["cost"], strict=True):
@@ -440,10 +453,8 @@ def sweep() -> Outcome:
                     unit="cost",
                 )
             )
-    over, within = (
-        sum(miss > 0 for miss in misses),
-        sum(abs(miss) < 0.05 - 1e-9 for miss in misses[:9]),
-    )
+    over = sum(miss > 0 for miss in misses)
+    within = sum(abs(miss) < 0.05 - 1e-9 for miss in misses[:9])
     return outcome(
         *cells,
         note=(
@@ -461,10 +472,8 @@ def _settled(search) -> int:
 
 def diagnostics() -> Outcome:
     limit, room = (PAPER_CLAIMS[key] for key in ("search_settled", "search_tolerance"))
-    made, miss = (
-        {B: measures.searched(SHOWN, B) for B in TARGETS},
-        abs(measures.printed_misses()[1]),
-    )
+    made = {B: measures.searched(SHOWN, B) for B in TARGETS}
+    miss = abs(measures.printed_misses()[1])
     return outcome(
         *(
             Cell(f"B = {B:g}: steps until the cost settles", limit, _settled(s), 0.0, "<=")
@@ -482,7 +491,8 @@ def diagnostics() -> Outcome:
 
 
 def waterfall() -> Outcome:
-    table, (low, high) = settings.utility(SHOWN), PAPER_CLAIMS["transition"]
+    table = settings.utility(SHOWN)
+    low, high = PAPER_CLAIMS["transition"]
     at = np.asarray(average_cost(table.acc, table.cost, [0.0, low, high]))
     share = float((at[1] - at[2]) / (at[0] - 1))
     labels = np.array(
@@ -543,7 +553,8 @@ def curse() -> Outcome:
 
 
 def crossed() -> Outcome:
-    honest, best = measures.rehearsed(96, halves=True), measures.rehearsed(48)
+    honest = measures.rehearsed(96, halves=True)
+    best = measures.rehearsed(48)
     off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
     name = "{}: claimed minus cross-fitted, B = 3"
     return outcome(
@@ -573,7 +584,8 @@ def null_row() -> Outcome:
 
 
 def twice() -> Outcome:
-    cells, most = [], 0.0
+    cells = []
+    most = 0.0
     for name in PAPER_SETTINGS:
         one, two = PAPER[name]["main"]["Fixed"]["accuracy"][:2]
         more = np.diff(settings.paper_population(name).acc((1, 2)), axis=1)
@@ -594,7 +606,9 @@ def copies() -> Outcome:
 
 
 def gaps_row() -> Outcome:
-    rng, cost, gaps = np.random.default_rng(0), np.array([1, 2, 4, 8, 16]), {}
+    rng = np.random.default_rng(0)
+    cost = np.array([1, 2, 4, 8, 16])
+    gaps = {}
     for n in (5, 10, 20, 50, 200):
         made = []
         for _ in range(30):

@@ -57,7 +57,8 @@ def seconds_to_train() -> float:
 def seconds_to_route() -> float:
     """Reading the features of a real question and asking the classifier: the mean over a set, the
     best of three."""
-    texts, table = answers("word-fewshot").questions, utility("word-fewshot")
+    texts = answers("word-fewshot").questions
+    table = utility("word-fewshot")
     policy = LabelPolicy().fit(text_features(texts), table.acc, table.cost, budget=2)
     return min(_seconds(lambda: policy.predict(text_features(texts))) for _ in range(3)) / len(
         texts
@@ -77,10 +78,8 @@ def _config() -> dict:
 
 
 def pipeline_row() -> Outcome:
-    room, columns = (
-        PAPER_CLAIMS["search_tolerance"],
-        text_features(answers("word-fewshot").questions),
-    )
+    room = PAPER_CLAIMS["search_tolerance"]
+    columns = text_features(answers("word-fewshot").questions)
     learned = (
         LabelPolicy()
         .fit_labels(columns, measures.searched("word-fewshot", 2.0).labels)
@@ -98,7 +97,8 @@ def pipeline_row() -> Outcome:
 
 
 def loss() -> Outcome:
-    labels, features = measures.searched(SHOWN, 2.0).labels, baselines.noise_features(200)
+    labels = measures.searched(SHOWN, 2.0).labels
+    features = baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
     chance = _fitted().model_.predict_proba(features.to_numpy())
     before = -np.log(np.bincount(codes)[codes] / codes.size).mean()
@@ -136,12 +136,14 @@ def kinds_row() -> Outcome:
 
 
 def diagram() -> Outcome:
-    name, seconds = "seconds to train on 200 questions", PAPER_CLAIMS["training_seconds"]
+    name = "seconds to train on 200 questions"
+    seconds = PAPER_CLAIMS["training_seconds"]
     return outcome(Cell(name, seconds, seconds_to_train(), 0.0, "<="), digits=2)
 
 
 def setup_row() -> Outcome:
-    claims, cells = PAPER_CLAIMS, []
+    claims = PAPER_CLAIMS
+    cells = []
     cells += [
         Cell(f"{name}: questions", claims["questions"], answers(name).n) for name in PAPER_SETTINGS
     ]
@@ -166,10 +168,8 @@ def setup_row() -> Outcome:
 
 def trees_row() -> Outcome:
     trees, depth, rate = PAPER_CLAIMS["trees"]
-    booster, params = (
-        _fitted().model_.get_booster(),
-        _config()["gradient_booster"]["tree_train_param"],
-    )
+    booster = _fitted().model_.get_booster()
+    params = _config()["gradient_booster"]["tree_train_param"]
     deepest = max(line.count("\t") for tree in booster.get_dump() for line in tree.split("\n"))
     return outcome(
         Cell("rounds of trees", trees, booster.num_boosted_rounds()),
@@ -181,7 +181,8 @@ def trees_row() -> Outcome:
 
 
 def search() -> Outcome:
-    steps, off = measures.searched(SHOWN, 2.0).path, measures.mixed_misses()
+    steps = measures.searched(SHOWN, 2.0).path
+    off = measures.mixed_misses()
     low, high = PAPER_CLAIMS["search_bracket"]
     return outcome(
         Cell("iterations", PAPER_CLAIMS["search_iterations"], len(steps)),
@@ -224,7 +225,9 @@ def models() -> Outcome:
 def costs() -> Outcome:
     cells = []
     for name in PAPER_SETTINGS:
-        printed, cost, texts = PAPER[name]["main"], utility(name).cost, answers(name).questions
+        printed = PAPER[name]["main"]
+        cost = utility(name).cost
+        texts = answers(name).questions
         for t, B in enumerate(TARGETS):
             plans = {
                 "Fixed": baselines.fixed(cost, B, 200),
@@ -260,7 +263,8 @@ def _ours(statement: str) -> int:
 def program() -> Outcome:
     worst = 0.0
     for case in _small():
-        acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
+        acc = case.acc
+        cost = np.broadcast_to(case.cost, case.acc.shape)
         best = max(
             _chosen(acc, plan) for plan in _plans(acc) if _chosen(cost, plan) <= case.budget + 1e-12
         )
@@ -272,8 +276,10 @@ def program() -> Outcome:
 def oracle() -> Outcome:
     labels = values = 0.0
     for case in _small():
-        acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
-        net, rows = acc - case.lam * cost, np.arange(len(acc))
+        acc = case.acc
+        cost = np.broadcast_to(case.cost, case.acc.shape)
+        net = acc - case.lam * cost
+        rows = np.arange(len(acc))
         # The cheapest of the best, by looking at every budget.
         least = np.where(net >= net.max(axis=1, keepdims=True) - 1e-12, cost, np.inf).min(axis=1)
         labels += float((least != cost[rows, oracle_labels(acc, case.cost, case.lam)]).sum())
@@ -287,9 +293,11 @@ def oracle() -> Outcome:
 
 
 def staircase() -> Outcome:
-    worst, rng = 0.0, np.random.default_rng(0)
+    worst = 0.0
+    rng = np.random.default_rng(0)
     for name in (*REAL, *PAPER_SETTINGS):
-        table, stairs = utility(name), path(name)
+        table = utility(name)
+        stairs = path(name)
         for lam in rng.uniform(0, stairs.lam[0] * 1.1, 50):
             worst = max(
                 worst,
@@ -307,7 +315,8 @@ def monotone() -> Outcome:
     printed, ours = measures.failures("Theorem 1").failures
     rises = 0
     for name in (*REAL, *PAPER_SETTINGS):
-        table, prices = utility(name), path(name).lam[::-1]
+        table = utility(name)
+        prices = path(name).lam[::-1]
         for rule in ("cheapest", "dearest", "random", "first"):
             cost = average_cost(table.acc, table.cost, prices, ties=rule, rng=0)
             rises += int((np.diff(cost) > 1e-12).sum())
@@ -324,7 +333,8 @@ def fall() -> Outcome:
         ours = float(average_cost(utility(name).acc, utility(name).cost, price))
         return Cell(f"{name}: cost at the price {price:g}", printed, ours, room)
 
-    high, end = PAPER_CLAIMS["transition"][1], PAPER_CLAIMS["cost_beyond_transition"]
+    high = PAPER_CLAIMS["transition"][1]
+    end = PAPER_CLAIMS["cost_beyond_transition"]
     return outcome(
         *(at(name, 0, PAPER[name]["unconstrained_cost"], 0.3) for name in PAPER_SETTINGS),
         *(at(name, high, end, 0.1) for name in PAPER_SETTINGS[:3]),
@@ -335,13 +345,16 @@ def fall() -> Outcome:
 def duality() -> Outcome:
     case = COUNTEREXAMPLES["gap"]
     claim = strong_duality(case.acc, case.cost, case.budget).printed[0]
-    rng, gaps = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    gaps = []
     for _ in range(20):
-        acc, cost = rng.integers(0, 49, (200, 5)) / 48, np.array([1, 2, 4, 8, 16])
+        acc = rng.integers(0, 49, (200, 5)) / 48
+        cost = np.array([1, 2, 4, 8, 16])
         ends = frontier(acc, cost).cost[[0, -1]] * 200
         best = integer_optimum(acc, cost, rng.integers(*np.ceil(ends)) / 200)
         gaps.append(best.bound - best.accuracy)
-    fared, ours = measures.failures("Proposition 1"), _ours("Proposition 1")
+    fared = measures.failures("Proposition 1")
+    ours = _ours("Proposition 1")
     return outcome(
         Cell("gap of one question, Acc = (0, 1), B = 1.5", 0.0, claim.gap),
         Cell("mean gap of 20 random tables of 200 questions", 0.0, float(np.mean(gaps)), 1e-9),
@@ -355,7 +368,8 @@ def duality() -> Outcome:
 
 
 def relaxation() -> Outcome:
-    split, off = 0, 0.0
+    split = 0
+    off = 0.0
     for case in _small(30):
         shares = lp_solution(case.acc, case.cost, case.budget).shares
         split = max(split, int(vertex(case.acc, case.cost, case.budget, shares).steps[0].left))
@@ -406,7 +420,8 @@ def feasibility() -> Outcome:
 
 
 def recovery() -> Outcome:
-    fared, ours = measures.failures("Theorem 3"), _ours("Theorem 3")
+    fared = measures.failures("Theorem 3")
+    ours = _ours("Theorem 3")
     return outcome(
         Cell(f"failures in {fared.cases[1]} random cases", 0, fared.failures[1]),
         note=f"Corrected (add λ × unspent money): {ours} failures.",

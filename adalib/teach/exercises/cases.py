@@ -152,13 +152,15 @@ def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
     >>> shrunk(failing, inputs, lambda case: case["numbers"].sum() > 4)
     {'numbers': array([8.])}
     """
-    attempts, simpler = _ATTEMPTS, True
+    attempts = _ATTEMPTS
+    simpler = True
     while simpler and attempts:
         simpler = False
         for smaller in islice(_smaller(case, inputs.axes), attempts):
             attempts -= 1
             if inputs.valid(smaller) and fails(smaller):
-                case, simpler = smaller, True
+                case = smaller
+                simpler = True
                 break
     return case
 
@@ -199,7 +201,8 @@ def _without(value: Any, along: tuple[str, ...], axis: str, place: int) -> Any:
 
 def described(values: Mapping[str, Any], **more: Any) -> str:
     """Named values as aligned text, one a line, an array a row a line."""
-    lines, width = [], max(map(len, (*values, *more)), default=0)
+    lines = []
+    width = max(map(len, (*values, *more)), default=0)
     for name, value in (*values.items(), *more.items()):
         with np.printoptions(precision=4, suppress=True, linewidth=100):
             text = (
@@ -273,7 +276,8 @@ def best_value(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
 
 def _drawn(rng: np.random.Generator, priced: bool = False, targeted: bool = False) -> Case:
     """A table, with a price, with a budget, or with both."""
-    n, k = rng.integers(1, 6), rng.integers(2, 6)
+    n = rng.integers(1, 6)
+    k = rng.integers(2, 6)
     cost = np.sort(rng.choice(np.arange(1.0, 17.0), size=k, replace=False))
     eighths = rng.integers(0, 9, (n, k)) / 8
     exact = rng.random() < 0.5
@@ -345,8 +349,11 @@ def sketch(got: Sequence[int], best: Sequence[int], case: Case) -> str:
     """Draw the net values of every question: one column per budget, with yours and the best
     marked.
     """
-    acc, cost, lam = case["acc"], case["cost"], case["lam"]
-    got, best = np.ravel(got).tolist(), list(best)
+    acc = case["acc"]
+    cost = case["cost"]
+    lam = case["lam"]
+    got = np.ravel(got).tolist()
+    best = list(best)
     lines = [f"price {lam:g}; net values (accuracy - price * cost):"]
     lines.append("cost       " + "".join(f"{c:>9g} " for c in cost))
     for i, row in enumerate(acc):

@@ -396,12 +396,17 @@ def _steered(rng: np.random.Generator) -> Case:
     """Costs of questions that an enemy sets wherever the price allows a dear rule; the cheapest
     rule costs 1.
     """
-    budget, first, high = float(rng.integers(2, 6)), 1.0, float(rng.integers(2, 9))
-    debt, last, costs = 0.0, 0, []
+    budget = float(rng.integers(2, 6))
+    first = 1.0
+    high = float(rng.integers(2, 9))
+    debt = 0.0
+    last = 0
+    costs = []
     for t in range(int(rng.integers(3, 30))):
         dear = first * np.exp(0.5 * debt / budget) < high
         costs.append(float(rng.choice([1, 8, 16])) if dear else 1.0)
-        last, debt = (t if dear else last), debt + costs[-1] - budget
+        last = t if dear else last
+        debt = debt + costs[-1] - budget
     return {
         "costs": np.array(costs),
         "last": last,

@@ -40,7 +40,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 
 # Greys that read on white and on black alike, for JupyterLab; on a page book/_static/figures.js
 # sharpens them to fit.
-_TEXT, _GRID = "#717880", "rgba(128, 134, 142, 0.3)"
+_TEXT = "#717880"
+_GRID = "rgba(128, 134, 142, 0.3)"
 _AXIS = {
     "gridcolor": _GRID,
     "zerolinecolor": _GRID,
@@ -94,7 +95,8 @@ class _Shown:
     """A figure ready for display: plotly's format for JupyterLab, inert HTML for a book page."""
 
     def __init__(self, fig: go.Figure, alt: str):
-        self.fig, self.alt = fig, alt
+        self.fig = fig
+        self.alt = alt
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         plain = json.loads(self.fig.to_json())  # JupyterLite's kernel takes no arrays
@@ -334,7 +336,10 @@ def _spelled(gain: Interval) -> str:
 def _dots(gains: Mapping[str, Interval]) -> str:
     """Draw gains as dots on one axis, a named row each; at zero lies a random allocation."""
     low, high = _AXIS_POINTS
-    left, width, row = 70, 300, 22  # in the units of the drawing
+    # In the units of the drawing.
+    left = 70
+    width = 300
+    row = 22
 
     def across(points: float) -> float:
         return left + width * (points - low) / (high - low)

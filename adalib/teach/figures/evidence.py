@@ -62,7 +62,8 @@ def means(
         for group, own in zip(groups.values(), values, strict=True)
     ]
     fig = panels(parts, list(groups))
-    low, high = min(0.0, np.nanmin(values)), np.nanmax(values)
+    low = min(0.0, np.nanmin(values))
+    high = np.nanmax(values)
     room = 0.06 * (high - low)
     fig.update_xaxes(title=x_title, row=len(groups))
     fig.update_yaxes(
@@ -101,7 +102,8 @@ def drag_samples(
         for stop in shown
     ]
     drag(fig, list(stops), moving, "answers per question, R = ", titles=titles, active=active)
-    low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
+    low = min(min(stop.worth) for stop in shown)
+    high = max(max(stop.claimed) for stop in shown)
     fig.update_xaxes(title="average budget B")
     fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f")
     return fig.update_layout(height=480, margin={"t": 90})
@@ -159,10 +161,12 @@ def price_choices(
 
     ``measured`` and ``predicted`` hold columns chosen, a row a price.
     """
-    offered, labels = np.asarray(budgets), [plain(name) for name in names]
+    offered = np.asarray(budgets)
+    labels = [plain(name) for name in names]
 
     def moving(p: int) -> list[go.Scatter]:
-        learned, best = offered[predicted[p]], offered[measured[p]]
+        learned = offered[predicted[p]]
+        best = offered[measured[p]]
         between = [
             end
             for pair in zip(learned.tolist(), best.tolist(), strict=True)
@@ -387,7 +391,8 @@ def budgets_by_level(
 
     The shares are those that `level_shares` returns.
     """
-    shown, colours = list(stops.values()), budget_colours(len(budgets))
+    shown = list(stops.values())
+    colours = budget_colours(len(budgets))
     count = len(shown[active])
 
     def stacks(i: int) -> list[go.Bar]:
@@ -431,7 +436,8 @@ def rows_of_dots(
     """
     values = {name: 100 * np.asarray(estimate, dtype=float) for name, estimate in series.items()}
     order = np.argsort(-np.mean([mean for mean, _, _ in values.values()], axis=0), kind="stable")
-    at, shifts = np.arange(len(rows)), np.linspace(-0.27, 0.27, len(series))
+    at = np.arange(len(rows))
+    shifts = np.linspace(-0.27, 0.27, len(series))
     fig = go.Figure()
     level(fig, x=0, dash="solid")
     for (name, estimate), shift, colour in zip(values.items(), shifts, colours, strict=False):

@@ -48,11 +48,14 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
 
     ``outcomes[b]`` has the accuracy of each vote.
     """
-    budgets, shares = list(outcomes), list(outcomes.values())
+    budgets = list(outcomes)
+    shares = list(outcomes.values())
 
     def windows(i: int) -> list[go.Bar]:
-        b, share = budgets[i], shares[i]
-        right, wrong = share > 0.99, share < 0.01
+        b = budgets[i]
+        share = shares[i]
+        right = share > 0.99
+        wrong = share < 0.01
         kinds = (("right", right, GREEN), ("tie", ~right & ~wrong, GOLD), ("wrong", wrong, ORANGE))
         made = []
         for name, here, colour in kinds:
@@ -88,7 +91,8 @@ def ribbons(
 
     A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a
     column a question."""
-    end, colours = 1.04 * float(prices[-1]), budget_colours(len(budgets))
+    end = 1.04 * float(prices[-1])
+    colours = budget_colours(len(budgets))
     pieces: list[list[tuple[str, float, float]]] = [[] for _ in budgets]
     for name, (lam, cost) in paths.items():
         # The last price of a frontier is 0; a budget is bought from its own price up to the one
@@ -132,7 +136,8 @@ def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]
     shares = np.array([(labels == column).mean(axis=1) for column in range(len(budgets))])
     # Away from the edges, where a label would be cut.
     inner = (prices > 0.04 * prices[-1]) & (prices < 0.9 * prices[-1])
-    traces, written = [], []
+    traces = []
+    written = []
     for column, colour in enumerate(budget_colours(len(budgets))):
         area: Style = {
             "stackgroup": "shares",
@@ -176,10 +181,8 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
         "bgcolor": "rgba(0, 0, 0, 0)",
     }
     for row in range(1, len(groups) + 1):
-        legend, top = (
-            "legend" if row == 1 else f"legend{row}",
-            next(fig.select_yaxes(row=row)).domain[1],
-        )
+        legend = "legend" if row == 1 else f"legend{row}"
+        top = next(fig.select_yaxes(row=row)).domain[1]
         fig.update_traces(legend=legend, row=row).update_layout({legend: {**corner, "y": top}})
     return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 40})
 
@@ -187,7 +190,8 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
 def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.Scatter:
     """A staircase in the order of rising prices, drawn on to the right edge."""
     order = np.argsort(lam, kind="stable")
-    x, y = np.asarray(lam, dtype=float)[order], np.asarray(cost, dtype=float)[order]
+    x = np.asarray(lam, dtype=float)[order]
+    y = np.asarray(cost, dtype=float)[order]
     hover = "λ = %{x:.4f}: %{y:.3f}"
     return line(
         np.append(x, end),
@@ -219,11 +223,13 @@ def staircase_target(lam: Array, cost: Array, budget: float) -> go.Figure:
 
 def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20) -> go.Figure:
     """Play the search step by step: a magnified staircase of the prices still in question."""
-    end, shown = float(path["hi"][0]), path[:steps]
+    end = float(path["hi"][0])
+    shown = path[:steps]
     fig = go.Figure(_stairs(lam, cost, end, "", BLUE))
 
     def ends(i: int) -> list[go.Scatter]:
-        low, high = shown["lo"][i], shown["hi"][i]
+        low = shown["lo"][i]
+        high = shown["hi"][i]
         hover = "λ = %{x:.6f}: %{y:.4f}<extra></extra>"
         return [
             dots(
@@ -240,7 +246,8 @@ def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20)
         ]
 
     def glass(i: int) -> dict:
-        across, down = shown[["lo", "hi"]][i], shown[["cost_hi", "cost_lo"]][i]
+        across = shown[["lo", "hi"]][i]
+        down = shown[["cost_hi", "cost_lo"]][i]
         room = {"xaxis": 0.15 * (across[1] - across[0]), "yaxis": 0.2 * (down[1] - down[0])}
         ranges = {"xaxis": across, "yaxis": down}
         return {
@@ -283,7 +290,8 @@ def tangent(
     )
 
     def touching(i: int) -> list[go.Scatter]:
-        x, y = cost[winners[i]], acc[winners[i]]
+        x = cost[winners[i]]
+        y = acc[winners[i]]
         slope = line(ends, y + prices[i] * (ends - x), "slope λ", ORANGE, width=2)
         return [slope, dots([x], [y], "winner", ORANGE, size=16, symbol="star")]
 
@@ -292,7 +300,8 @@ def tangent(
         for price, won in zip(prices, winners, strict=True)
     ]
     drag(fig, prices, touching, "λ = ", titles=titles, active=len(prices) // 2)
-    low, high = float(acc.min()), float(acc.max())
+    low = float(acc.min())
+    high = float(acc.max())
     fig.update_xaxes(title="cost", range=ends)
     fig.update_yaxes(
         title="accuracy", range=[low - 0.25 * (high - low), high + 0.35 * (high - low)]
@@ -313,7 +322,9 @@ def filling(
     A row of ``labels`` belongs to each of ``targets``; the area is what is gained over
     ``first_accuracy``, and a piece of the thermometer the answers that go to questions with b
     each."""
-    colours, end, top = budget_colours(len(budgets)), 1.03 * float(cost[-1]), 1.06 * float(lam[0])
+    colours = budget_colours(len(budgets))
+    end = 1.03 * float(cost[-1])
+    top = 1.06 * float(lam[0])
     spent = (
         np.array([np.bincount(row, minlength=len(budgets)) for row in labels])
         * budgets
@@ -322,10 +333,8 @@ def filling(
     inside = [int(np.searchsorted(cost, budget, side="right")) for budget in targets]
 
     def moving(i: int) -> list:
-        x, y = (
-            np.append(cost[: inside[i]], targets[i]),
-            np.append(lam[: inside[i]], lam[inside[i] - 1]),
-        )
+        x = np.append(cost[: inside[i]], targets[i])
+        y = np.append(lam[: inside[i]], lam[inside[i] - 1])
         filled: Style = {"fill": "tozeroy", "fillcolor": faint(ORANGE, 0.45), "hoverinfo": "skip"}
         area = line(x.round(5), y.round(5), width=0, shape="hv", **filled)
         edges = [
@@ -387,8 +396,10 @@ def dual_lines(
     """Drag the price: every policy is a line, the dual function their upper envelope."""
     slope = budget - cost
     heights = accuracy[:, None] + slope[:, None] * prices
-    top, ends = heights.max(axis=0), prices[[0, -1]]
-    least, value = float(top.min()), float(accuracy[slope >= 0].max())
+    top = heights.max(axis=0)
+    ends = prices[[0, -1]]
+    least = float(top.min())
+    value = float(accuracy[slope >= 0].max())
     fig = go.Figure()
     for name, which, colour in (
         ("policy within B", slope >= 0, GREY),
@@ -449,7 +460,8 @@ def copies(
     prices: Array, dual: Array, counts: Sequence[int], values: Sequence[float], start: int = 0
 ) -> go.Figure:
     """Drag N: the dual function stays, the best accuracy climbs to its minimum, the gap closes."""
-    least, ends = float(dual.min()), prices[[0, -1]]
+    least = float(dual.min())
+    ends = prices[[0, -1]]
     gaps = least - np.asarray(values)
     bound = line(counts, [1 / n for n in counts], "1/N", GREY, dash="dot", width=2)
     parts = [
@@ -477,7 +489,8 @@ def copies(
 
 def claim_bars(fails: Mapping[str, float]) -> go.Figure:
     """Draw a bar per claim, with an orange end for the share of cases in which it fails."""
-    rows, shares = list(range(len(fails))), np.array(list(fails.values()))
+    rows = list(range(len(fails)))
+    shares = np.array(list(fails.values()))
     fig = go.Figure()
     for parts, colour, outcome, written in (
         (1 - shares, BLUE, "holds", shares < 0.5),
@@ -508,7 +521,10 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
 def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
     """Draw one question's mixtures of three columns: a triangle that the budget cuts."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-    whole, cuts, around, splits = corners[np.asarray(cost) <= budget], [], [], []
+    whole = corners[np.asarray(cost) <= budget]
+    cuts = []
+    around = []
+    splits = []
     for i, j in ((0, 1), (1, 2), (2, 0)):
         if cost[i] <= budget:
             around.append(corners[i])
@@ -517,8 +533,10 @@ def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
             cuts.append(corners[i] + share * (corners[j] - corners[i]))
             around.append(cuts[-1])
             splits.append(f"{1 - share:.0%} at cost {cost[i]:g}, {share:.0%} at cost {cost[j]:g}")
-    (x, y), (a, b) = corners[[0, 1, 2, 0]].T, np.array([*around, around[0]]).T
-    (p, q), (r, s) = whole.T, np.array(cuts).T
+    x, y = corners[[0, 1, 2, 0]].T
+    a, b = np.array([*around, around[0]]).T
+    p, q = whole.T
+    r, s = np.array(cuts).T
     filled: Style = {"fill": "toself", "fillcolor": faint(BLUE, 0.18), "hoverinfo": "skip"}
     split = dots(r, s, "vertex: two budgets, split", ORANGE, size=14, symbol="diamond")
     fig = go.Figure(

@@ -275,7 +275,8 @@ def drag(
     def moved(i: int) -> dict:
         return (layout(i) if layout else {}) | ({"title": {"text": titles[i]}} if titles else {})
 
-    before, shown = len(fig.data), traces(active)
+    before = len(fig.data)
+    shown = traces(active)
     for number, trace in enumerate(shown):
         fig.add_trace(trace, **({"row": rows[number], "col": 1} if rows else {}))
     places = list(range(before, len(fig.data)))

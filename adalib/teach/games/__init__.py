@@ -96,7 +96,8 @@ def votes(responses: Responses, row: int) -> Game:
 
     An answer is 0, right; 1, the commonest wrong one; 2, another wrong one; or 3, unread, with an
     empty text."""
-    classes, right = responses.classes[row], responses.values[row] > 0
+    classes = responses.classes[row]
+    right = responses.values[row] > 0
     wrong = np.bincount(classes[~right & (classes >= 0)], minlength=1).argmax()
     answers = _written(responses, row)
     data = {
@@ -120,7 +121,9 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
     Kinds, mix and oracle are chosen on half of the answers to each question, and all are scored on
     the other half."""
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
-    found, path, everyone = archetypes(seen), frontier(seen.acc, seen.cost), np.arange(seen.n)
+    found = archetypes(seen)
+    path = frontier(seen.acc, seen.cost)
+    everyone = np.arange(seen.n)
     costs = np.arange(_BUDGETS[0], _BUDGETS[-1] + 0.25, 0.25)
     data: dict[str, Any] = {
         "budgets": list(_BUDGETS),
@@ -248,7 +251,8 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
 def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
     """What a player holds. Player and price see half of the samples; the other half scores both."""
     seen, scored = (half.table(_BUDGETS) for half in responses.split_samples(seed))
-    best, mix = frontier(seen.acc, seen.cost).at(budget), best_mix(seen.acc, seen.cost, budget)
+    best = frontier(seen.acc, seen.cost).at(budget)
+    mix = best_mix(seen.acc, seen.cost, budget)
     return {
         "total": round(budget * responses.n),
         "questions": list(responses.questions),
@@ -271,7 +275,8 @@ def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
     >>> played.data["edges"]  # the second budget is below the line
     [[0, 1.0, 0.2, 4.0, 0.9]]
     """
-    acc, cost = np.asarray(acc, dtype=float), np.asarray(cost, dtype=float)
+    acc = np.asarray(acc, dtype=float)
+    cost = np.asarray(cost, dtype=float)
     edges: list[list[float]] = []
     for row, curve in enumerate(acc):
         path = frontier(curve[None, :], cost)
@@ -324,10 +329,13 @@ def stop(
 
     The policy was fitted on other questions, and plays at the nearest price on its envelope, by
     the same answers."""
-    points, rows = 100, range(responses.n)  # points for a right answer
+    # Points for a right answer.
+    points = 100
+    rows = range(responses.n)
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
-    worth, sure = policy.deciding_count.count(streams).value, streams.read("logprob")
+    worth = policy.deciding_count.count(streams).value
+    sure = streams.read("logprob")
     count = policy.deciding_count  # whose votes count; plain votes have no sharpness
     field = streams.read(count.reads) if count.sharpness else None
     weights = (
@@ -394,11 +402,13 @@ def states(
     the streams in it."""
     limits = {key: limit_prices(policy, streams) for key, policy in policies.items()}
     signals = policies[True, True].evidence(streams, trained_on=True).states
-    plain, weighed = signals["votes"], signals["certainty"]
+    plain = signals["votes"]
+    weighed = signals["certainty"]
     last = limits[True, True].shape[1]
     promise = np.broadcast_to(signals["text"].start[:, None], (len(streams.question), last))
     sure = (weighed.leader / np.maximum(plain.leader, 1))[:, :last]
-    leader, runner = plain.leader[:, :last], plain.runner[:, :last]
+    leader = plain.leader[:, :last]
+    runner = plain.runner[:, :last]
 
     def cell(text: int, certainty: int, first: int, second: int) -> float | None:
         here = (leader == first) & (runner == second)
@@ -550,7 +560,8 @@ def hold(
         "coin": rng.random(_ASKED).round(3).tolist(),
         "toss": rng.random(_ASKED).round(3).tolist(),
     }
-    moved, still = hold_run(data, _ASKED // 2, 1.0, STEP), still_run(data, _ASKED // 2, 1.0)
+    moved = hold_run(data, _ASKED // 2, 1.0, STEP)
+    still = still_run(data, _ASKED // 2, 1.0)
     spent = (
         f"a fixed price spends {still:.2f} answers per question, one that moves "
         f"{moved.spent / _ASKED:.2f}"
@@ -572,7 +583,8 @@ def hold_run(
 
     The price after every question is appended to ``path``.
     """
-    costs, accuracies = np.array(data["costs"]), np.array(data["accuracies"])
+    costs = np.array(data["costs"])
+    accuracies = np.array(data["accuracies"])
     controller = BudgetController(data["budget"], data["price"], step=step)
     for row in _comes(data, shift, share):
         number = int(np.argmax(accuracies - controller.price * costs))
