@@ -11,14 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
-from adalib.paper.referee import claims, rows_results, rows_theory
-from adalib.paper.referee.measures import Outcome
+from adalib.paper.referee import (
+    claims_method,
+    claims_results,
+    rows_patterns,
+    rows_results,
+    rows_theory,
+)
+from adalib.paper.referee.cells import Outcome
 
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "by definition", "ours alone")
@@ -42,6 +49,12 @@ def _once(measure: Callable[[], Any]) -> Any:
     return measure()
 
 
+def _function(name: str, *modules: ModuleType) -> Callable[..., Any]:
+    """Return the function of this name from the module that has it; raise if several have."""
+    (module,) = (module for module in modules if hasattr(module, name))
+    return getattr(module, name)
+
+
 @dataclass(frozen=True)
 class Row:
     """An item of the paper: ``what`` it is, which numbers are ``compared``, and how it is ``meant``
@@ -60,9 +73,14 @@ class Row:
     timed: bool = False
 
     @property
+    def measure(self) -> Callable[[], Outcome]:
+        """The function that measures the row."""
+        return _function(self.by, rows_theory, rows_results, rows_patterns)
+
+    @property
     def outcome(self) -> Outcome:
         """What was measured, once."""
-        return _once(getattr(rows_theory, self.by, None) or getattr(rows_results, self.by))
+        return _once(self.measure)
 
     @property
     def confirmed(self) -> bool:
@@ -115,7 +133,7 @@ class Claim:
 
     def shown(self, **instead: object) -> Evidence:
         """The evidence if it had looked at something else: a verdict that cannot fail is none."""
-        value, says, holds = getattr(claims, self.by)(**instead)
+        value, says, holds = _function(self.by, claims_method, claims_results)(**instead)
         return Evidence(float(value), says, bool(holds))
 
 

@@ -19,7 +19,8 @@ from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
 from adalib.paper.referee import measures
-from adalib.paper.referee.measures import SHOWN, Cell, Outcome, outcome
+from adalib.paper.referee.cells import Cell, Outcome, outcome
+from adalib.paper.referee.measures import SHOWN
 from adalib.paper.settings import (
     PAPER,
     PAPER_CLAIMS,

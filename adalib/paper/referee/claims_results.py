@@ -1,366 +1,30 @@
-"""What decides on each claim of the paper: a number, what it says, and whether it bears our verdict
-out.
+"""What decides on the paper's claims about its results, patterns and ablations.
 
-The claims themselves, their places and the verdicts are lines of
-``data/simulated/paper_register.jsonl``. What a function looks at is an argument, so that a test can
-show it something that flips the verdict.
+A function returns a number, the sentence that holds it, and whether it bears our verdict out, as in
+`claims_method`.
 """
 
 from __future__ import annotations
-
-from functools import partial
-from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from adalib.evaluate.intervals import in_points, mean_interval
 from adalib.paper import results, settings
-from adalib.paper.ablations import LEAKS
-from adalib.paper.patterns import level_shares, nearest_mix
-from adalib.paper.referee import measures, rows_results, rows_theory
-from adalib.paper.referee.measures import MATH, SHOWN
+from adalib.paper.patterns import level_shares
+from adalib.paper.referee import measures, rows_results
+from adalib.paper.referee.measures import MATH, SHOWN, SIMULATED_MATH
+from adalib.paper.referee.wording import BOTH, with_interval
 from adalib.paper.settings import (
     BENCHMARKS,
     PAPER,
     PAPER_ABLATIONS,
     PAPER_CLAIMS,
     PAPER_SETTINGS,
-    PAPER_WAY,
     TARGETS,
 )
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import oracle_labels
-from adalib.table import archetypes
-
-_MATH = PAPER_SETTINGS[:3]
-_BOTH = "on GSM8K and MATH"
-
-
-def _ends(interval, digits: int = 1) -> str:
-    """A gain in points with its interval; a held-out row calls the ends otherwise."""
-    parts = (
-        ("gain", "gain_low", "gain_high") if hasattr(interval, "gain") else ("mean", "low", "high")
-    )
-    mean, low, high = (in_points(getattr(interval, part), digits) for part in parts)
-    return f"{mean} points [{low}, {high}]"
-
-
-def method_claim(rows=measures.honest):
-    word = rows()["label"]
-    ours = [rows(f"{name} held out")["label"] for name in BENCHMARKS]
-    gsm, math = map(_ends, ours)
-    says = (
-        f"held out at B = 3, imitation gains {_ends(word)} on our word problems, {gsm} on GSM8K, "
-        f"{math} on MATH"
-    )
-    return word.gain, says, word.gain_low > 0 and all(row.gain_low <= 0 for row in ours)
-
-
-def fast(seconds=rows_theory.seconds_to_train):
-    took = seconds()
-    return (
-        took,
-        f"{took:.2f} seconds of processor time on the machine that built this page",
-        took < 1,
-    )
-
-
-def windows_claim(estimates=measures.estimates):
-    windows = estimates("windows")
-    subsets = estimates("subsets")
-    off = float(windows.mean())
-    error = float(windows.mean(axis=1).std() / np.sqrt(len(windows)))
-    ratio = float((windows**2).mean() / (subsets**2).mean())
-    says = (
-        f"off by {off:+.4f} on average at b = 16, with {ratio:.1f} times the variance of all "
-        "subsets"
-    )
-    return ratio, f"{says} (drawn from the answers to MATH)", abs(off) < 4 * error
-
-
-def upper(samples=48, optimism=measures.optimism):
-    score = measures.rehearsed(samples)
-    truth = measures.like_math().table()
-    claimed, worth = (float(value[:, -1].mean()) for value in (score.claimed, score.accuracy))
-    best = frontier(truth.acc, truth.cost).at(3).accuracy
-    gsm, math = (_ends(each) for each in optimism().values())
-    says = (
-        f"claims {claimed:.3f} where the best labels have {best:.3f} (drawn from the answers to "
-        "MATH)"
-    )
-    says += f"; above its worth on other answers by {gsm} on GSM8K, {math} on MATH"
-    clear = all(each.low > 0 for each in optimism().values())
-    return claimed - best, says, claimed - best > 0.01 and worth < best and clear
-
-
-def few_trials(trials=measures.trials):
-    votes = trials().loc[16]
-    best = trials(True).loc[16]
-    says = (
-        f"two runs of 16 trials agree on {votes.agree:.2f} of the labels, by best-of-K on "
-        f"{best.agree:.2f}"
-    )
-    says += (
-        f"; the commonest label has {votes.common:.2f}; worth {votes.worth:.3f} ± "
-        f"{votes.spread:.3f} (MATH)"
-    )
-    return votes.agree, says, max(votes.agree, best.agree) < 0.9
-
-
-def one_trial(trials=measures.trials):
-    one = trials().loc[1]
-    says = (
-        f"one trial: standard error {one.error:.3f} for a fixed budget; "
-        f"its labels claim {one.claimed:.3f}, worth "
-    )
-    return (
-        one.error,
-        f"{says}{one.worth:.3f} (MATH, B = 3)",
-        one.error < 0.03 < one.claimed - one.worth,
-    )
-
-
-def grading(printed=PAPER):
-    made = PAPER_CLAIMS["elsewhere"][SHOWN]
-    first = printed[SHOWN]["main"]["Fixed"]["accuracy"][0]
-    spread = np.ptp([printed[name]["per_level"]["2"]["acc1"] for name in _MATH])
-    level2 = f"on level 2 three models differ by {spread:.3f}"
-    says = f"{first:.3f} printed, {made:.3f} by its makers on MATH-500; {level2}"
-    return made - first, says, made - first > 0.2 and spread < 0.02
-
-
-def stratified(printed=PAPER):
-    levels = [[cell["acc1"] for cell in printed[n]["per_level"].values()] for n in _MATH]
-    overall = [printed[n]["main"]["Fixed"]["accuracy"][0] for n in _MATH]
-    counts, error = nearest_mix(levels, overall)
-    return (
-        error,
-        f"the nearest mix of 200, {counts}, misses by {error:.4f}; rounding allows 0.001",
-        error > 0.001,
-    )
-
-
-def listed(row=rows_theory.features):
-    lacking = int(row().cells[1].ours)
-    says = f"{lacking} names in the figure are not in the list; {LEAKS[0]} needs the answer key"
-    return lacking, says, lacking > 0
-
-
-def overhead(seconds=rows_theory.seconds_to_route):
-    took = 1e3 * seconds()
-    says = (
-        f"reading 15 features and routing takes {took:.2f} ms per question on the machine that "
-        "built this page"
-    )
-    return took, says, took < 1
-
-
-def seeds(printed=PAPER):
-    error = min(float(settings.utility(name).acc[:, 0].std() / np.sqrt(40)) for name in BENCHMARKS)
-    spread = max(max(printed[n]["main"]["Ours"]["std"]) for n in PAPER_SETTINGS)
-    says = (
-        f"40 questions of MATH or GSM8K have a standard error of at least {error:.3f}; printed: "
-        f"at most {spread:.3f}"
-    )
-    return error, says, error > 10 * spread
-
-
-def worth_claim(names=BENCHMARKS):
-    found = [measures.oracle_of(name, 2) for name in names]
-    least = min(found, key=lambda row: row["gain"])
-    ends = [in_points(least[part]) for part in ("gain", "gain_low", "gain_high")]
-    says = "cross-fitted, at least {} points [{}, {}] over the best random mix at B = 2 ".format(
-        *ends
-    )
-    five = min(
-        row.gain
-        for name in BENCHMARKS
-        for row in results.recorded_rows(f"{name} held out")
-        if (row.policy, row.target) == ("oracle", 2)
-    )
-    says += (
-        f"{_BOTH}, with up to 40 answers; with the five budgets of the main table {in_points(five)}"
-    )
-    return least["gain"], says, least["gain"] > 0.02 and least["gain_low"] > 0
-
-
-def kinds_claim(names=BENCHMARKS):
-    kinds = [archetypes(settings.utility(name)) for name in names]
-    least = min(
-        float(np.mean(k == kind))
-        for k in kinds
-        for kind in ("easy", "responsive", "diminishing", "hard")
-    )
-    return (
-        least,
-        f"the rarest of the four kinds has {least:.0%} of the questions {_BOTH}",
-        least > 0.05,
-    )
-
-
-def decoupled(row=rows_theory.oracle):
-    worst = max(cell.ours for cell in row().cells)
-    return worst, f"largest difference from trying all policies: {worst:g}", worst < 1e-9
-
-
-def single_knob(row=rows_results.known):
-    prices = sum(len(settings.path(name).lam) for name in BENCHMARKS)
-    lost = int(row().cells[0].ours)
-    return (
-        lost,
-        f"{lost} of {prices} prices {_BOTH} give a policy that another of equal cost beats",
-        lost == 0,
-    )
-
-
-def free(printed=PAPER):
-    cost = printed["deepseek-v3-gsm8k"]["lambda_sweep"]["cost"][-1]
-    return (
-        cost,
-        f"the paper's own table prints a cost of {cost:.3f} at the price 0, not 16",
-        cost < 15.9,
-    )
-
-
-def leaving(setting="word-fewshot"):
-    table = settings.utility(setting)
-    content = oracle_labels(table.acc, table.cost, 0.01) == 0
-    hard = float(np.mean(archetypes(table)[content] == "hard"))
-    return (
-        hard,
-        f"{hard:.0%} of the questions that stay at b = 1 at a price of 0.01 are hard (real)",
-        hard > 0.3,
-    )
-
-
-def targeting(misses=measures.printed_misses):
-    missed = misses()
-    over = sum(miss > 0 for miss in missed)
-    most = max(abs(miss) for miss in missed[:9])
-    return (
-        over,
-        f"{over} of 12 printed policies overspend; the largest miss on MATH is {most:.3f}",
-        over > 0,
-    )
-
-
-def nine(misses=measures.printed_misses):
-    math = [abs(miss) for miss in misses()[:9]]
-    within = sum(miss < 0.05 - 1e-9 for miss in math)
-    return (
-        within,
-        f"{within} of 9 printed misses are below 0.05; the largest is {max(math):.3f}",
-        within < 9,
-    )
-
-
-def mixing(misses=measures.mixed_misses):
-    off = misses()
-    return (
-        max(off),
-        f"largest miss in {len(off)} cases {_BOTH}: {max(off):g} (expected cost)",
-        max(off) < 1e-9,
-    )
-
-
-def logarithm(budget=8.5):
-    jump = np.array([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2)
-    cost = np.array([1, 2, 4, 8, 16])
-    error = bisect(jump, cost, budget).error
-    says = (
-        f"two equal questions, B = {budget:g}: off by {error:g} after 50 steps, as after any number"
-    )
-    return error, says, error > 1
-
-
-def lattice(finer=None):
-    half = settings.answers(MATH[0]).split_samples(0)[0]  # 48 answers, as the paper has
-    tables = [half.table(**way) for way in (PAPER_WAY, finer or {})]
-    widest = [float(np.diff(frontier(table.acc, table.cost).cost).max()) for table in tables]
-    says = (
-        f"on MATH the widest step is {widest[0]:.2f} with windows of 48 answers, "
-        f"{widest[1]:.2f} with all subsets"
-    )
-    return widest[1] / widest[0], says, widest[1] < 0.7 * widest[0]
-
-
-def _holds(statement: str, lines: slice, fared=measures.failures):
-    """Of a statement that is right as printed: it fails nowhere."""
-    table = fared(statement)[lines]
-    broken = int(table.failures.sum())
-    return broken, f"{broken} failures in {table.cases.iloc[0]} random cases", broken == 0
-
-
-def _fails(statement: str, line: int, fared=measures.failures):
-    """Of a statement that is not: it fails, and what we put in its place does not."""
-    table = fared(statement)
-    broken = int(table.failures[line])
-    ours = int(table.failures[table.version == "ours"].sum())
-    says = (
-        f"fails in {broken} of {table.cases[line]} random cases; what we put in its place in {ours}"
-    )
-    return broken, says, broken > 0 and ours == 0
-
-
-# The lines of a statement's survey that a claim is about; the printed ones come first.
-theorem_1 = partial(_holds, "Theorem 1", slice(1))
-weak_duality = partial(_holds, "Weak duality", slice(1))
-relaxation = partial(_holds, "Proposition 1", slice(2, 3))
-theorem_2 = partial(_holds, "Theorem 2", slice(2))
-corollary_1 = partial(_holds, "Corollary 1", slice(1))
-theorem_3_1 = partial(_holds, "Theorem 3", slice(1))
-proposition_1 = partial(_fails, "Proposition 1", 0)
-optimality_condition = partial(_fails, "Optimal price", 0)
-theorem_3_2 = partial(_fails, "Theorem 3", 1)
-
-
-def exact(fared=measures.failures):
-    missed = int(fared("Proposition 1").failures[1])
-    everett = int(fared("Everett").failures.sum())
-    says = (
-        f"misses the best policy for B in {missed} of 700 random cases, that for its own cost in "
-        f"{everett}"
-    )
-    return missed, says, missed > 0 and everett == 0
-
-
-def proportional(compared=measures.on_math):
-    runs = pd.concat(
-        [compared(*way).runs for way in product(("noise", "text"), ("row", "question"))]
-    )
-    tight = float((runs.regret / runs.largest).mean())
-    return (
-        tight,
-        f"regret is {tight:.0%} of its bound on average over {len(runs)} classifiers on MATH",
-        tight < 0.5,
-    )
-
-
-def drawn_claim(lines=measures.lines_passed, fared=measures.failures):
-    dotted, dashed = lines()
-    theorem = fared("Theorem 2")
-    broken = int(theorem.failures[:2].sum())
-    cases = theorem.cases.iloc[0]
-    says = (
-        f"of {cases} random cases, accuracy lost passes the dotted line in {dotted} and the "
-        f"dashed in {dashed}"
-    )
-    return (
-        dotted,
-        f"{says}; regret passes the dotted line in {broken}",
-        min(dotted, dashed) > 0 and broken == 0,
-    )
-
-
-def vanishes(copies=measures.perfect_copies):
-    broken, tried = copies()
-    return (
-        broken,
-        f"a perfect copy breaks the bound in {broken} of {tried} random cases",
-        broken > 0,
-    )
 
 
 def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
@@ -372,7 +36,7 @@ def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
     )
     says = (
         f"if it remembers, on new ones {says}; held out, a small model gains clearly in {clear} "
-        f"of 6 cells {_BOTH}"
+        f"of 6 cells {BOTH}"
     )
     return gain.mean(), says, abs(gain.mean()) < 0.5
 
@@ -384,7 +48,7 @@ def noise_table(rows=measures.reconstructed, held=measures.on_benchmarks):
     clear = sum(row.gain_low > 0 for row in label)
     says = (
         f"by our reconstruction noise features beat all three baselines in {ahead} of "
-        f"{len(cells)} cells {_BOTH}"
+        f"{len(cells)} cells {BOTH}"
     )
     says += f"; held out, text gains clearly in {clear} of {len(label)}"
     return ahead, says, ahead == len(cells) and clear == 0
@@ -417,7 +81,7 @@ def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
     implied = implied()
     below = int((implied.held_out_imitation < implied.majority).sum())
     says = (
-        f"noise features imitate {noise.min():.0%} to {noise.max():.0%} {_BOTH}, "
+        f"noise features imitate {noise.min():.0%} to {noise.max():.0%} {BOTH}, "
         "scored on all questions"
     )
     says += f"; on new ones the printed averages then imply less than always b = 1 in {below} of 12"
@@ -481,8 +145,10 @@ def middle(along=measures.along):
 
 
 def plateau(printed=PAPER):
-    least = min(min(printed[name]["level_gain"]) for name in _MATH)
-    three = max(np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][::-2]) for name in _MATH)
+    least = min(min(printed[name]["level_gain"]) for name in SIMULATED_MATH)
+    three = max(
+        np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][::-2]) for name in SIMULATED_MATH
+    )
     says = (
         f"in print Fixed gains at most {in_points(three)} points from B = 1.5 to 3 on MATH, "
         "and a vote of 16"
@@ -520,7 +186,7 @@ def medium(levels=measures.levels):
 def by_difficulty(contrast=measures.contrast):
     found = contrast()
     says = "from our smaller to our larger model, level 3 of MATH gains more than level 2 does, by"
-    return found.mean, f"{says} {_ends(found)}", found.low > 0
+    return found.mean, f"{says} {with_interval(found)}", found.low > 0
 
 
 def selective(budget=3.0):
@@ -547,7 +213,7 @@ def two_rare(printed=PAPER):
 
 
 def two_frequent(printed=PAPER):
-    rows = np.concatenate([printed[name]["label_shares"] for name in _MATH])
+    rows = np.concatenate([printed[name]["label_shares"] for name in SIMULATED_MATH])
     behind = int((np.sort(rows[:, 2:], axis=1)[:, -2] > rows[:, 1]).sum())
     return behind, f"b = 2 is behind two larger budgets in {behind} of 9 printed rows", behind > 0
 
@@ -559,12 +225,12 @@ def hump(null=measures.null_hump, fifths=measures.fifths):
         f"{value:.1f} more answers for the middle fifth where nobody benefits (simulated null); "
         "on MATH the fifth "
     )
-    says += f"that gains most has {_ends(best)} on other answers"
+    says += f"that gains most has {with_interval(best)} on other answers"
     return value, says, value > 1 and best.gain_low > 0
 
 
 def levels_claim(printed=PAPER):
-    gains = np.array([printed[name]["level_gain"] for name in _MATH])
+    gains = np.array([printed[name]["level_gain"] for name in SIMULATED_MATH])
     more = int((gains[:, 0] > gains[:, 2]).sum())
     table = measures.in_sample()
     labels = bisect(table.acc, table.cost, 1.5).labels
@@ -593,7 +259,7 @@ def four_clusters(clusters=measures.real_clusters):
     centres = clusters()
     easy, hard, first = (centres[key] for key in ("easy_first", "hard_highest", "responsive_first"))
     says = (
-        f"easy from {easy:.2f}, hard below {hard:.2f}, responsive from {first:.2f} ({_BOTH}, "
+        f"easy from {easy:.2f}, hard below {hard:.2f}, responsive from {first:.2f} ({BOTH}, "
         "two models)"
     )
     return first, says, easy >= 0.75 and hard < 0.25 and 0.25 < first < 0.5
@@ -617,7 +283,7 @@ def trees(compared=measures.on_math):
     says = (
         f"on MATH with noise features {rows} points split by rows, {questions} split by questions"
     )
-    says += f"; with text, every question scored once, {_ends(lead)}"
+    says += f"; with text, every question scored once, {with_interval(lead)}"
     return (
         ours["question"],
         says,
@@ -629,7 +295,14 @@ def constant_gap(printed=PAPER_ABLATIONS):
     table = pd.DataFrame(printed["classifiers"]).T
     both = table.accuracy + table.gap
     first, oracle = (
-        float(np.mean([np.take(PAPER[name]["main"][method]["accuracy"], column) for name in _MATH]))
+        float(
+            np.mean(
+                [
+                    np.take(PAPER[name]["main"][method]["accuracy"], column)
+                    for name in SIMULATED_MATH
+                ]
+            )
+        )
         for method, column in (("Fixed", 0), ("Oracle", range(3)))
     )
     off = first - table.accuracy["svm"]
@@ -675,7 +348,7 @@ def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
         "held out, text gains clearly in "
     )
     says += (
-        f"{int((label.low > 0).sum())} of {len(label)} cells {_BOTH}, from "
+        f"{int((label.low > 0).sum())} of {len(label)} cells {BOTH}, from "
         f"{label.questions.min():.0f} questions up"
     )
     return crossed, says, crossed <= 0.25 and not (label.low > 0).any()
@@ -699,7 +372,7 @@ def powers(menus=measures.menus_of):
     ]
     range_by_menu = dict(zip(found.columns, parts, strict=True))
     says = (
-        f"cross-fitted {_BOTH}: fine {range_by_menu['fine']} points, "
+        f"cross-fitted {BOTH}: fine {range_by_menu['fine']} points, "
         f"coarse {range_by_menu['coarse']}, without 2 {range_by_menu['without 2']}"
     )
     small = (found["without 2"].abs() < 0.0005).all() and (
@@ -735,7 +408,7 @@ def first_claim(row=rows_results.known):
 def difference(rows=measures.honest):
     held = [rows(f"{name} held out") for name in BENCHMARKS]
     leads = [mean_interval(np.subtract(each["curve"].gains, each["label"].gains)) for each in held]
-    gsm, math = map(_ends, leads)
+    gsm, math = map(with_interval, leads)
     says = (
         f"held out at B = 3, pricing predicted curves leads imitating labels by {gsm} on GSM8K, "
         f"{math} on MATH"
@@ -756,4 +429,4 @@ def discrete(menu=tuple(range(1, 17))):
     more = [measures.menus_of(name, menu=menu)["mine"] for name in BENCHMARKS]
     parts = [in_points(value, 2) for value in more]
     says = "all whole numbers up to 16 add {} and {} points at B = 2, cross-fitted ".format(*parts)
-    return max(more), says + _BOTH, min(more) > 0 and max(more) < 0.005
+    return max(more), says + BOTH, min(more) > 0 and max(more) < 0.005
