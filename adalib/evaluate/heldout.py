@@ -2,13 +2,14 @@
 
 One half of every question's samples teaches and the other half scores, both ways round; the
 questions are dealt into folds, and each is scored by models of the other folds. The bar is the
-best random mix at the cost that a policy really had, chosen on the samples that score: whoever
-does not clear it has not told two questions apart."""
+best random mix at the cost that a policy really had, chosen on the samples that score. A policy
+that does not clear it has learned nothing about the questions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,7 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate.baselines import PLANS, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.intervals import Interval, mean_interval
+from adalib.evaluate.scores import HeldOutRow, Scores, as_table
 from adalib.evaluate.trials import (
     BASELINES,
     Fold,
@@ -37,7 +38,6 @@ from adalib.learn.features import text_features
 from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.scale.machines import Machines
 from adalib.solve.frontier import frontier
-from adalib.solve.hull import mix_cost
 from adalib.table import UtilityTable
 
 __all__ = [
@@ -49,8 +49,11 @@ __all__ = [
     "as_table",
     "check_targets",
     "first_vote_table",
+    "held_out",
+    "joined",
+    "oracles_at",
+    "unseen_curves",
 ]
-__all__ += ["held_out", "joined", "oracles_at", "unseen_curves"]
 
 #: Training questions that a fold learns from, at most: the text's prior takes time with their
 #: cube. More may do better.
@@ -60,18 +63,6 @@ _DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick
 #: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the
 #: budgets on offer.
 MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
-
-# Figures of a row that are means, and their intervals.
-_FIGURES = (
-    "accuracy",
-    "low",
-    "high",
-    "mix_accuracy",
-    "gain",
-    "gain_low",
-    "gain_high",
-)
-_MEANS = ("cost", "mix_cost", "waiting", "imitation", "majority")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -221,6 +212,39 @@ def held_out(
     fold = deal(member, settings.folds, settings.seed)
     check_halves(responses, budgets)
     trained = checked(learners, settings.seed)
+    _check_settings(settings, given, noises)
+    opening, votes = _votes(responses, given.first)
+    table: MakeTable = settings.table or type(responses).table
+    full = table(votes, budgets)
+    targets = check_targets(targets, full.cost)
+    inputs = list(_inputs(responses, fold, given.features, settings.taught, settings.seed))
+    scores = Scores([*BASELINES, *trained, "noise"])
+
+    def score_one_way(number: int) -> None:
+        """Teach with one half and score with the other; only the scores are kept in memory."""
+        first, second = votes.split_samples(settings.seed)[:: 1 if number == 0 else -1]
+        teach = Half(first, table(first, budgets))
+        score = Half(second, table(second, budgets))
+        if opening is not None:
+            score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
+        first_seed = 1000 * settings.seed + noises * number
+        blind = _noise_policies(responses.n, range(first_seed, first_seed + noises), settings.seed)
+        outcomes = learned(teach, score, targets, inputs, member, trained, blind, settings.machines)
+        oracles = oracles_at(teach.table, targets)
+        _add_plans(scores, oracles, responses.questions, teach, score)
+        scores.add_learned(outcomes, oracles, score.table, given.overhead)
+
+    score_one_way(0)
+    score_one_way(1)
+    for target, labels in oracles_at(full, targets):
+        plan = from_labels(labels, full.k)
+        waits = plan_waiting(plan, responses, full)
+        scores.add("oracle_in_sample", target, *plan.outcome(full), full, waiting=waits)
+    return scores.rows(member, families=settings.groups is not None)
+
+
+def _check_settings(settings: Protocol, given: Known, noises: int) -> None:
+    """Raise for settings that contradict each other or leave nothing to learn from."""
     if noises < 0 or not 0 <= given.overhead < np.inf:
         raise ValueError(f"noises is {noises} and overhead {given.overhead}; give 0 or more")
     if settings.taught < 2:
@@ -229,50 +253,38 @@ def held_out(
         raise ValueError(
             "the table of a vote that a first answer opens is given; give first or table, not both"
         )
-    opening, votes = _votes(responses, given.first)
-    table: MakeTable = settings.table or type(responses).table
-    full = table(votes, budgets)
-    targets = check_targets(targets, full.cost)
-    inputs = list(_inputs(responses, fold, given.features, settings.taught, settings.seed))
-    scores = Scores([*BASELINES, *trained, "noise"])
 
-    def turn(
-        number: int,
-    ) -> None:  # the one half teaches and then the other; nothing but the scores outlives it
-        first, second = votes.split_samples(settings.seed)[:: 1 if number == 0 else -1]
-        teach = Half(first, table(first, budgets))
-        score = Half(second, table(second, budgets))
-        if opening is not None:
-            score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
-        seeds = range(
-            1000 * settings.seed + noises * number, 1000 * settings.seed + noises * (number + 1)
-        )
-        # Trees read single precision.
-        noise = (noise_features(responses.n, seed=one).astype(np.float32) for one in seeds)
-        blind = [(LabelPolicy(seed=settings.seed), one) for one in noise]
-        outcomes = learned(teach, score, targets, inputs, member, trained, blind, settings.machines)
-        oracles = oracles_at(teach.table, targets)
-        acc = teach.table.acc
-        cost = teach.table.cost
-        for target, labels in oracles:
-            plans = {
-                "oracle": from_labels(labels, teach.table.k),
-                "mix": best_mix(acc, cost, target),
-            }
-            for name, plan_of in PLANS.items():
-                plans[name] = plan_of(responses.questions, cost, target)
-            for policy, plan in plans.items():
-                waits = plan_waiting(plan, score.answers, score.table)
-                scores.add(policy, target, *plan.outcome(score.table), score.table, waiting=waits)
-        scores.add_learned(outcomes, oracles, score.table, given.overhead)
 
-    turn(0)
-    turn(1)
-    for target, labels in oracles_at(full, targets):
-        plan = from_labels(labels, full.k)
-        waits = plan_waiting(plan, responses, full)
-        scores.add("oracle_in_sample", target, *plan.outcome(full), full, waiting=waits)
-    return scores.rows(member, families=settings.groups is not None)
+def _noise_policies(
+    n: int, seeds: Sequence[int], policy_seed: int
+) -> list[tuple[LabelPolicy, pd.DataFrame]]:
+    """Return the control: policies that imitate labels, each with features of noise to learn from.
+
+    Trees read single precision, so the features are made in it.
+    """
+    return [
+        (LabelPolicy(seed=policy_seed), noise_features(n, seed=seed).astype(np.float32))
+        for seed in seeds
+    ]
+
+
+def _add_plans(
+    scores: Scores,
+    oracles: Sequence[tuple[float, np.ndarray]],
+    questions: Sequence[str],
+    teach: Half,
+    score: Half,
+) -> None:
+    """Score the cross-fitted oracle, the mix and the baselines, chosen on the teaching half."""
+    acc = teach.table.acc
+    cost = teach.table.cost
+    for target, labels in oracles:
+        plans = {"oracle": from_labels(labels, teach.table.k), "mix": best_mix(acc, cost, target)}
+        for name, plan_of in PLANS.items():
+            plans[name] = plan_of(questions, cost, target)
+        for policy, plan in plans.items():
+            waits = plan_waiting(plan, score.answers, score.table)
+            scores.add(policy, target, *plan.outcome(score.table), score.table, waiting=waits)
 
 
 def unseen_curves(
@@ -380,174 +392,6 @@ def joined(first: Responses, rest: Responses) -> Responses:
     return replace(rest, answers=answers, extras={}, **sampled)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class HeldOutRow:
-    """One policy at one target, held out."""
-
-    protocol: str = field(init=False, default="held out")
-    policy: str
-    target: float  # average cost asked for
-    cost: float  # and had
-    accuracy: float  # mean over the questions and its 95% interval
-    low: float
-    high: float
-    mix_accuracy: (
-        float  # of the best random mix at the same cost, chosen on the samples that score it
-    )
-    gain: float  # ``accuracy - mix_accuracy`` with its 95% interval, question by question
-    gain_low: float | None  # the mix's own gain is 0 but for rounding, and has no interval
-    gain_high: float | None
-    #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains
-    #: nothing. It may exceed 1 where samples are few: the oracle knows a question from half of its
-    #: samples, a policy learns from all others.
-    share: float | None
-    # How often the oracle's labels are repeated, where one target's labels are learned.
-    imitation: float | None
-    majority: float | None  # and how often the commonest would be right
-    mix_cost: float | None = (
-        None  # what the best random mix must spend to be as accurate; None where it never is
-    )
-    waiting: float | None = None  # per question, in average answers; None for a menu
-    # Whether ``gains`` are those of groups that were given.
-    families: bool = field(default=False, repr=False)
-    #: The largest group's size over the average size, which is the most that a group can lose.
-    largest: float = field(default=1.0, repr=False)
-    # What the interval is computed from: of every question, or of every group.
-    gains: np.ndarray = field(repr=False)
-
-
-def as_table(rows: Sequence) -> pd.DataFrame:
-    """Return rows as a table whose first column names the protocol."""
-    names = [f.name for f in fields(rows[0]) if f.name not in ("families", "largest", "gains")]
-    return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
-
-
-class Scores:
-    """The results of every policy at every target, averaged over the halves.
-
-    ``order`` is the order of the policies' rows.
-    """
-
-    def __init__(self, order: Sequence[str]) -> None:
-        self._order = list(order)
-        self._turns: dict[tuple[float, str], list[tuple[float, ...]]] = {}  # a row of means a half
-        self._sums: dict[
-            tuple[float, str], np.ndarray
-        ] = {}  # every question's accuracy and the mix's, shape (2, N)
-
-    def add(
-        self,
-        policy: str,
-        target: float,
-        cost: np.ndarray,
-        accuracy: np.ndarray,
-        score: UtilityTable,
-        imitated: tuple[float, float] = (np.nan, np.nan),
-        waiting: np.ndarray | None = None,
-    ) -> None:
-        """Record each question's cost and accuracy, and the best mix at the average cost."""
-        # A first answer may be shorter than its question's mean: where tokens are paid, nothing is
-        # cheaper than the cheapest budget, and that is the bar.
-        spent = max(cost.mean(), np.mean(score.cost[..., 0]))
-        # The bar knows the half that scores: nobody passes it because the other half misjudged the
-        # average question.
-        mix = best_mix(score.acc, score.cost, spent, n=1).expected(score.acc)
-        waited = np.nan if waiting is None else float(waiting.mean())
-        means = cost.mean(), _mix_cost(score, accuracy.mean()), waited, *imitated
-        self._turns.setdefault((target, policy), []).append(means)
-        self._sums[target, policy] = np.array([accuracy, mix]) + self._sums.get(
-            (target, policy), 0.0
-        )
-
-    def add_learned(
-        self,
-        outcomes: Mapping[str, np.ndarray],
-        oracles: Sequence[tuple[float, np.ndarray]],
-        score: UtilityTable,
-        overhead: float = 0.0,
-    ) -> None:
-        """Record what `learned` returned, and compare its columns with the oracle's labels.
-
-        The noise control does not pay ``overhead``, since it never looked at what that buys.
-        """
-        for name, parts in outcomes.items():
-            for number, (target, labels) in enumerate(oracles):
-                # Noise has several policies: the mean over them is the plan that draws one.
-                cost, accuracy, columns, waiting = parts[:, number].swapaxes(0, 1)
-                imitated = (np.nan, np.nan)
-                if (columns >= 0).all():
-                    imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
-                paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
-                # One by one, one waits for all that is paid; a budget's cost is in proportion to
-                # its answers.
-                one_answer = np.mean(score.cost[..., 0]) / _answers(score)
-                waits = np.where(np.isnan(waiting), cost / one_answer, waiting).mean(axis=0)
-                self.add(name, target, paid, accuracy.mean(axis=0), score, imitated, waits)
-
-    def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
-        """Average the halves question by question, and put intervals on the averages.
-
-        ``member`` numbers the group of every question. The groups are copies of one question or,
-        with ``families``, those that were given."""
-        keys = sorted(self._turns, key=lambda key: (key[0], self._order.index(key[1])))
-        # A column at a time, for there may be very many questions.
-        values, gains = np.empty((2, member.max() + 1, len(keys)))
-        bars = np.empty(len(keys))
-        for j, key in enumerate(keys):
-            accuracy, mix = self._sums[key] / len(self._turns[key])
-            values[:, j], gains[:, j], bars[j] = (
-                _units(accuracy, member),
-                _units(accuracy - mix, member),
-                mix.mean(),
-            )
-        families = families and len(gains) < len(member)
-        largest = float(np.bincount(member).max() * len(gains) / len(member))
-        value = _interval(values, least=0.0)
-        gain = _interval(gains, least=-1.0)
-        means = np.array([np.mean(self._turns[key], axis=0) for key in keys]).T
-        # The mix is not compared with itself.
-        own = np.where([policy == "mix" for _, policy in keys], np.nan, 1.0)
-        figures = [
-            value.mean,
-            value.low,
-            value.high,
-            bars,
-            gain.mean,
-            own * gain.low,
-            own * gain.high,
-            *means,
-        ]
-        figures_by_row = [
-            dict(zip(_FIGURES + _MEANS, row, strict=True))
-            for row in np.column_stack(figures).tolist()
-        ]
-        best = {
-            target: row["gain"]
-            for (target, policy), row in zip(keys, figures_by_row, strict=True)
-            if policy == "oracle"
-        }
-        rows = []
-        for j, (target, policy) in enumerate(keys):
-            figures_of_row: dict[str, Any] = {
-                name: figure if np.isfinite(figure) else None
-                for name, figure in figures_by_row[j].items()
-            }
-            figures_of_row["share"] = (
-                figures_of_row["gain"] / best[target] if best.get(target, 0) > 0 else None
-            )
-            rows.append(
-                HeldOutRow(
-                    policy=policy,
-                    target=target,
-                    families=families,
-                    largest=largest,
-                    gains=gains[:, j],
-                    **figures_of_row,
-                )
-            )
-        return rows
-
-
 def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
     """Return the targets without repeats; raise for one below the cheapest column's mean cost."""
     cheapest = float(np.mean(cost[..., 0]))
@@ -611,30 +455,3 @@ def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Respon
             "a menu has no first answer, for it is not known whose; give the answers of one model"
         )
     return compared(joined(first, responses)).set_aside(0)
-
-
-def _answers(score: UtilityTable) -> float:
-    """Return how many answers the cheapest budget has; NaN for a menu, whose columns are models."""
-    try:
-        return float(score.budgets[0])
-    except (TypeError, ValueError):
-        return np.nan
-
-
-def _mix_cost(score: UtilityTable, accuracy: float) -> float:
-    """The least that the best random mix spends to be this accurate; infinite where it never is."""
-    cost = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0)
-    mean = score.acc.mean(axis=0)
-    return mix_cost(cost, mean, accuracy)
-
-
-def _interval(units: np.ndarray, least: float) -> Interval:
-    """Student's interval, cut where no mean can lie: below ``least`` and above 1."""
-    found = mean_interval(units)
-    return Interval(found.mean, np.maximum(found.low, least), np.minimum(found.high, 1.0))
-
-
-def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """Return one value per group: the mean plus the group's linearised effect on the ratio."""
-    excess = np.bincount(member, values - values.mean())
-    return values.mean() + excess * excess.size / len(values)
