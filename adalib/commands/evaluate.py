@@ -81,6 +81,15 @@ pre {{ overflow: auto }}
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
+    _add_source(parser)
+    _add_protocol(parser)
+    parser.add_argument("--kind", help=f"{cli.KINDS}; read from the file's texts")
+    cli.add_shared(parser, "--prices", "--scheduler")
+    _add_output(parser)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    """Declare the file of answers, and what a log needs in addition."""
     add = parser.add_argument
     add(
         "file",
@@ -98,6 +107,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ANSWERS",
         help="for votes or a log: also write the answers as a file that every command reads",
     )
+
+
+def _add_protocol(parser: argparse.ArgumentParser) -> None:
+    """Declare how the policies are held out: targets, budgets, cost and folds."""
+    add = parser.add_argument
     add(
         "--targets",
         metavar="LIST",
@@ -137,10 +151,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=1000,
         help="training questions per fold at most (default 1000)",
     )
-    add("--kind", help=f"{cli.KINDS}; read from the file's texts")
-    cli.add_shared(parser, "--prices", "--scheduler")
-    add("--all", action="store_true", help="print every policy at every target")
-    add("--out", metavar="PAGE", help="also write a self-contained page: accuracy against cost")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command prints and writes."""
+    parser.add_argument("--all", action="store_true", help="print every policy at every target")
+    parser.add_argument(
+        "--out", metavar="PAGE", help="also write a self-contained page: accuracy against cost"
+    )
     cli.add_shared(parser, "--json")
 
 
@@ -150,8 +168,6 @@ def run(args: argparse.Namespace) -> None:
     import numpy as np
 
     from adalib.datasets.responses import Responses
-    from adalib.evaluate.heldout import as_table
-    from adalib.evaluate.verdict import summary, verdict
 
     offered = cli.parse_budgets(args.budgets)
     targets = None if args.targets is None else cli.parse_numbers(args.targets, "--targets")
@@ -185,6 +201,16 @@ def run(args: argparse.Namespace) -> None:
     dropped = offered[len(budgets) :]
     for note in _notes(responses, dropped, targets, cost[-1], args.folds, args.learn_from):
         _note(note)
+
+    _report(args, responses, rows, can_draw)
+
+
+def _report(
+    args: argparse.Namespace, responses: Responses | Menu, rows: list[HeldOutRow], can_draw: bool
+) -> None:
+    """Print the verdict and the tables, and draw the page."""
+    from adalib.evaluate.heldout import as_table
+    from adalib.evaluate.verdict import summary, verdict
 
     sentence = verdict(rows)
     unit = "questions" if args.groups is None else "groups"
@@ -336,8 +362,8 @@ def _collecting(
 
 def _fit_options(policy: str, responses: Any, kind: str | None) -> str:
     """The options of `fit` that make the policy which did best."""
-    option_by_policy = {"priced": "", "priced_votes": "", "curve": " --policy curve"}
-    options = option_by_policy.get(policy, " --policy verdict")
+    known = {"priced": "", "priced_votes": "", "curve": " --policy curve"}
+    options = known.get(policy, " --policy verdict")
     if policy == "priced" and responses.logprob is not None:
         options += " --certainty"
     if policy == "priced" and responses.entropy is not None:

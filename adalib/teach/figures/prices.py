@@ -322,14 +322,8 @@ def filling(
     A row of ``labels`` belongs to each of ``targets``; the area is what is gained over
     ``first_accuracy``, and a piece of the thermometer the answers that go to questions with b
     each."""
-    colours = budget_colours(len(budgets))
     end = 1.03 * float(cost[-1])
     top = 1.06 * float(lam[0])
-    spent = (
-        np.array([np.bincount(row, minlength=len(budgets)) for row in labels])
-        * budgets
-        / labels.shape[1]
-    )
     inside = [int(np.searchsorted(cost, budget, side="right")) for budget in targets]
 
     def moving(i: int) -> list:
@@ -341,23 +335,15 @@ def filling(
             line([targets[i]] * 2, ends, colour=ORANGE, width=2, dash="dash")
             for ends in ([0, top], [-0.6, 0.6])
         ]
-        hover = "%{x:.2f} answers per question<extra></extra>"
-        parts = zip(spent[i], budgets, colours, strict=True)
-        tube = [
-            bar([0], [part], f"b = {b}", own, sideways=True, hovertemplate=hover)
-            for part, b, own in parts
-        ]
-        return [area, edges[0], *tube, edges[1]]
+        return [area, edges[0], *_thermometer(labels[i], budgets), edges[1]]
 
-    gains = [
-        float(np.diff(np.append(cost[:k], B)) @ lam[:k])
-        for k, B in zip(inside, targets, strict=True)
-    ]
-    titles = [
-        f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = "
-        f"{first_accuracy + gain:.3f}"
-        for k, gain in zip(inside, gains, strict=True)
-    ]
+    titles = []
+    for k, budget in zip(inside, targets, strict=True):
+        gain = float(np.diff(np.append(cost[:k], budget)) @ lam[:k])
+        titles.append(
+            f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = "
+            f"{first_accuracy + gain:.3f}"
+        )
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
     fig = panels([[], []], spacing=0.24, row_heights=[0.76, 0.24])
     drag(
@@ -379,6 +365,17 @@ def filling(
     # The legend belongs to the thermometer, and stands above it.
     legend = {"y": fig.layout.yaxis2.domain[1] + 0.02, "font": {"size": 12}, "traceorder": "normal"}
     return fig.update_layout(barmode="stack", height=580, margin={"t": 80}, legend=legend)
+
+
+def _thermometer(labels: Array, budgets: Sequence) -> list:
+    """Return one bar per budget, as long as the answers per question that go to it."""
+    spent = np.bincount(labels, minlength=len(budgets)) * budgets / labels.size
+    hover = "%{x:.2f} answers per question<extra></extra>"
+    pieces = zip(spent, budgets, budget_colours(len(budgets)), strict=True)
+    return [
+        bar([0], [answers], f"b = {b}", colour, sideways=True, hovertemplate=hover)
+        for answers, b, colour in pieces
+    ]
 
 
 # The dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or

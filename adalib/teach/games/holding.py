@@ -33,28 +33,8 @@ def hold(
     ``stops`` has one row per question and order, and one column per member of the policy;
     ``mixed`` and ``hard`` name the row that comes at each moment, before and after the shift. Hard
     is the third on which the policy asks longest."""
-
-    def asked_by(number: int, question_features: np.ndarray | None, answers: list[int]) -> int:
-        session = policy.begin(number, question_features)
-        stops = (
-            asked
-            for asked, answer in enumerate(answers, 1)
-            if not session.add(None if answer < 0 else answer)
-        )
-        return next(stops, len(answers))
-
     rng = np.random.default_rng(seed)
-    stops = []
-    for row in range(responses.n):
-        question_features = None if features is None else np.asarray(features)[row]
-        for _ in range(_ORDERS):
-            answers = rng.permutation(responses.classes[row]).tolist()
-            stops.append(
-                [
-                    asked_by(number, question_features, answers)
-                    for number in range(len(policy.members))
-                ]
-            )
+    stops = _played_back(policy, responses, features, rng)
     mix = policy.mix(budget)
     rows = np.arange(len(stops))
     asked = np.array(stops)[:, mix.high].reshape(-1, _ORDERS).mean(axis=1)
@@ -87,6 +67,33 @@ def hold(
     return Game(
         "hold", data, "Let the questions turn hard, and watch the price hold the budget.", without
     )
+
+
+def _played_back(
+    policy: PricedStopping,
+    responses: Responses,
+    features: ArrayLike | None,
+    rng: np.random.Generator,
+) -> list[list[int]]:
+    """Return how many answers every member asks, a row per question and order of its answers."""
+
+    def asked_by(number: int, question_features: np.ndarray | None, answers: list[int]) -> int:
+        session = policy.begin(number, question_features)
+        stops = (
+            asked
+            for asked, answer in enumerate(answers, 1)
+            if not session.add(None if answer < 0 else answer)
+        )
+        return next(stops, len(answers))
+
+    members = range(len(policy.members))
+    stops = []
+    for row in range(responses.n):
+        question_features = None if features is None else np.asarray(features)[row]
+        for _ in range(_ORDERS):
+            answers = rng.permutation(responses.classes[row]).tolist()
+            stops.append([asked_by(number, question_features, answers) for number in members])
+    return stops
 
 
 def hold_run(
