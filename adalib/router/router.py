@@ -125,6 +125,24 @@ class Router:
         What an answer is, see `adalib.vote.kinds`.
     unread_share : float or None
         Share of training answers that could not be read; None in folders of older versions.
+
+    Examples
+    --------
+    Fit a router on sampled answers, and let it ask a model. The model here always gives the same
+    answer; `adalib.llm.client.Client` asks an endpoint.
+
+    >>> from adalib import Router, load
+    >>> from adalib.llm.reply import Answer
+    >>> class Sure:
+    ...     async def sample(self, messages, **settings):
+    ...         return Answer("Three and four are seven.\\nAnswer: 7", "stop", 9, 20)
+    >>> answers = load("word-fewshot").take(range(40))
+    >>> router = Router.fit(answers, budget=4.0, signals=("votes",))
+    >>> routed = router.answer("What is three plus four?", Sure())
+    >>> routed.answer, routed.samples
+    ('7', 2)
+    >>> router.controller.budget
+    4.0
     """
 
     def __init__(
