@@ -173,6 +173,13 @@ def _too_little(error: Exception) -> str:
     )
 
 
+def price(text: str) -> float:
+    """Read a number of dollars, 0 or more."""
+    if not 0 <= float(text) < math.inf:
+        raise ValueError(text)
+    return float(text)
+
+
 _PRICES = "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5"
 _SCHEDULER = (
     "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; "
@@ -198,6 +205,23 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--prices": {"metavar": "LIST", "help": _PRICES},
     "--scheduler": {"metavar": "ADDRESS", "help": _SCHEDULER},
     "--json": {"action": "store_true", "help": "print one JSON object and nothing else"},
+    "--price-in": {
+        "type": price,
+        "default": 0.0,
+        "metavar": "$",
+        "help": "dollars per million tokens read",
+    },
+    "--price-out": {
+        "type": price,
+        "default": 0.0,
+        "metavar": "$",
+        "help": "dollars per million tokens written",
+    },
+    "--key-env": {
+        "default": "OPENAI_API_KEY",
+        "metavar": "NAME",
+        "help": "variable with the key (default OPENAI_API_KEY)",
+    },
 }
 
 
@@ -233,13 +257,6 @@ def whole(text: str) -> int:
     if not number.is_integer() or abs(number) > 1e15:
         raise ValueError(text)
     return int(text) if text.strip().lstrip("+-").isdigit() else int(number)
-
-
-def price(text: str) -> float:
-    """Read a number of dollars, 0 or more."""
-    if not 0 <= float(text) < math.inf:
-        raise ValueError(text)
-    return float(text)
 
 
 def parse_numbers(text: str, name: str) -> list[float]:
