@@ -35,10 +35,8 @@ __all__ = [
     "check_learn_from",
     "check_libraries",
     "main",
-    "parse_budgets",
-]
-__all__ += [
     "missing_extra",
+    "parse_budgets",
     "parse_numbers",
     "price",
     "read_answers",

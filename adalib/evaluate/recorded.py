@@ -27,8 +27,9 @@ __all__ = [
     "figures",
     "model_cells",
     "record",
+    "recorded",
+    "recorded_cells",
 ]
-__all__ += ["recorded", "recorded_cells"]
 
 #: What each rung of the ladder looks at.
 LADDER: Mapping[str, tuple[str, ...]] = {

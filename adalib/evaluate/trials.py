@@ -37,9 +37,12 @@ __all__ = [
     "Learner",
     "Planner",
     "Questions",
+    "RaceInAnswers",
     "checked",
+    "learned",
+    "planning_policies",
+    "stopping_policies",
 ]
-__all__ += ["learned", "planning_policies", "RaceInAnswers", "stopping_policies"]
 
 # Policies that learn nothing, in the order of their rows; and those that watch the answers come in.
 BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)

@@ -31,8 +31,6 @@ __all__ = [
     "Stopwatch",
     "apply",
     "best_value",
-]
-__all__ += [
     "between",
     "bill",
     "described",

@@ -31,8 +31,8 @@ __all__ = [
     "linked_table",
     "plain",
     "show",
+    "table",
 ]
-__all__ += ["table"]
 
 # Okabe and Ito's palette, which people with any common colour blindness can tell apart, without
 # its black and its yellow: each vanishes on one of our two backgrounds.
