@@ -190,11 +190,11 @@ class PricedStopping(SignalPolicy, Library):
         return self._mean_of(self.costs, budget)
 
     def waits(self, budget: float) -> float:
-        """Return the average rounds of waiting in training; known after `fit`, not after
-        loading."""
+        """Return the average rounds of waiting in training; a loaded policy does not have it."""
         return self._mean_of(self.rounds, budget)
 
     def _mean_of(self, figures: np.ndarray, budget: float) -> float:
+        """Return the mean of a figure of the members under the mix of this budget."""
         low, high, share = self.mix(budget)
         return float((1 - share) * figures[low] + share * figures[high])
 
@@ -268,8 +268,7 @@ class PricedStopping(SignalPolicy, Library):
         seed: int = 1,
         repeats: int = REPLAYS,
     ) -> tuple[np.ndarray, float]:
-        """Return where every stream stops at the nearest price on the envelope, (M,), and that
-        price."""
+        """Return where each stream stops at the nearest price on the envelope, and that price."""
         if not self.prices.size:
             raise ValueError(
                 "no price is on the envelope of this policy: plain rules alone are best here"
@@ -346,8 +345,11 @@ class PricedStopping(SignalPolicy, Library):
     def _keep(
         self, prices: np.ndarray, coefficients: list, plain: list[Member], figures: np.ndarray
     ) -> None:
-        """Keep the envelope. ``figures`` (cost, accuracy, rounds) has priced rules first, then
-        plain."""
+        """Keep the members on the envelope of cost and accuracy.
+
+        ``figures`` has the rows cost, accuracy and rounds, and a column per member: the priced
+        rules first, then the plain ones.
+        """
         best = concave_hull(figures[0], figures[1] + LEAST * figures[0] / self.unit)
         priced = [place for place in best if place < prices.size]
         self.costs, self.accuracies, self.rounds = figures[:, best]
