@@ -83,8 +83,10 @@ MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, but with one line for a mistake, no abbreviations, and nothing repeated that may be
-    a secret."""
+    """An argument parser that reports a mistake in one line and takes no abbreviations.
+
+    An unknown option's value may be a secret, so it is not repeated.
+    """
 
     def __init__(self, **options: Any):
         super().__init__(**options, allow_abbrev=False)
@@ -100,8 +102,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 2 bad input or no way to go on, 130
-    interrupted."""
+    """Run one command and return its exit code.
+
+    0 is done, 2 bad input or no way to go on, 130 interrupted.
+    """
     parser = _Parser(prog="python -m adalib", description="Who deserves more samples?")
     parser.add_argument("--version", action="version", version=f"adalib {__version__}")
     words = parser.add_subparsers(dest="word", metavar="COMMAND", required=True)
@@ -147,8 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def missing_extra(error: Exception) -> str:
-    """One sentence on the extra that installs the library which an import did not find; "" for
-    other errors."""
+    """Return one sentence on the extra that installs a missing library; "" for other errors."""
     library = str(getattr(error, "name", None) or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or library not in _EXTRAS:
         return ""
@@ -230,8 +233,7 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def check_libraries(source: str) -> None:
-    """Refuse where not even the libraries that learn have room: loaded by halves, some of them end
-    the process."""
+    """Fail early without memory to import what learns; a partial import can end the process."""
     check_room(source, "loading what learns", _LIBRARIES, "free some, or raise the limit")
 
 
@@ -243,8 +245,7 @@ def check_learn_from(given: int) -> int:
 
 
 def shown(text: str) -> str:
-    """Text from outside, fit for a terminal: one line, and what would move the cursor or turn the
-    writing escaped."""
+    """Make text from outside fit for a terminal: one line, with control characters escaped."""
     line = " ".join(text.splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
@@ -316,8 +317,10 @@ def read_source(
 def read_answers(
     file: str, prices: str | None = None, per: Any = None, kind: str | None = None
 ) -> Responses | Menu:
-    """Sampled answers; those of several models at the prices given, or at the file's own; of a
-    kind, from the texts."""
+    """Read sampled answers, those of several models at the prices given or at the file's own.
+
+    With a kind, the answers are read out of the texts again.
+    """
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
 
@@ -358,8 +361,7 @@ def _read_anew(answers: Responses, kind: str) -> Responses:
 
 
 def _check_formulas(answers: Responses) -> None:
-    """Refuse formulas where the library that compares them is missing: the accuracies would be
-    wrong."""
+    """Refuse formulas if the library that compares them is missing: accuracies would be wrong."""
     from adalib.vote.answers import is_formula
 
     if find_spec("math_verify") or "classes" in answers.extras:

@@ -1,5 +1,4 @@
-"""Write one self-contained page that explores a file: drag the price of compute, without Python or
-a network."""
+"""Write one self-contained page that explores a file, without Python or a network."""
 
 from __future__ import annotations
 

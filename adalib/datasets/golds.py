@@ -1,5 +1,4 @@
-"""Correct answers in a file of their own, for the votes that `serve --keep` or a gateway wrote
-down.
+"""Correct answers in a file of their own, for votes that `serve --keep` or a gateway logged.
 
 Such a file has one line per question with ``gold`` and with ``question`` or ``id``: a table (.csv,
 with these names in its first line) or JSON Lines.
@@ -29,8 +28,7 @@ class Golds:
     by_id: dict[str, str] = field(default_factory=dict)
 
     def of(self, question: Any, name: Any = None) -> str | None:
-        """The correct answer to a question, found by its text or by its id; None where the file has
-        none."""
+        """Return the correct answer to a question by its text or id; None if there is none."""
         found = self.by_question.get(str(question).strip())
         return self.by_id.get(str(name)) if found is None else found
 

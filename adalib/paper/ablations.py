@@ -58,8 +58,10 @@ _PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
 def extra_features(
     questions: Sequence[str], single_pass_acc: ArrayLike | None = None
 ) -> pd.DataFrame:
-    """The features that the paper's figure names and its list does not; ``single_pass_acc`` takes
-    the answer key."""
+    """Return the features that the paper's figure names and its list does not.
+
+    ``single_pass_acc`` needs the correct answers.
+    """
     texts = check_texts(questions)
     values = [text.features[-3:] if isinstance(text, ReadText) else _look(text) for text in texts]
     columns: dict[str, Any] = dict(zip(EXTRA_FEATURES, np.reshape(values, (-1, 3)).T, strict=False))
@@ -75,8 +77,7 @@ def _look(text: str) -> tuple[bool, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Rows for a classifier: every question of every setting at every target, always with the same
-    text."""
+    """Rows for a classifier: every question of every setting at every target."""
 
     features: pd.DataFrame
     question: np.ndarray
@@ -94,14 +95,12 @@ class Pooled:
         return len(self.labels)
 
     def grouped(self, groups: Sequence) -> Pooled:
-        """The same rows with whole groups (one a question) as questions: a split then keeps a group
-        together."""
+        """Return the same rows with groups as questions, so that a split keeps a group together."""
         codes = pd.factorize(np.array([str(group) for group in groups], dtype=object))[0]
         return replace(self, question=codes[self.question])
 
     def labelled_among(self, rows: ArrayLike) -> np.ndarray:
-        """The oracle's columns of some rows (a mask) at prices found on these rows alone: no others
-        are known."""
+        """Return the oracle's columns of some rows (a mask) at prices found on these rows alone."""
         rows = np.asarray(rows, dtype=bool)
         labels = self.labels.copy()
         cell = pd.factorize(pd.MultiIndex.from_arrays([self.setting, self.target]))[0]
@@ -118,8 +117,7 @@ def pool(
     targets: Sequence[float] = TARGETS,
     score: Mapping[str, UtilityTable] | None = None,
 ) -> Pooled:
-    """Put settings that share their questions under one another, each at every target, labelled by
-    bisection."""
+    """Stack settings that share their questions, each at every target, labelled by bisection."""
     names = list(tables)
     first = tables[names[0]]
     score = tables if score is None else score
@@ -153,8 +151,7 @@ def pool(
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
-    """The paper's pool as we reconstruct it, with nothing to learn: simulated MATH settings, noise
-    for features."""
+    """Return the paper's pool as we reconstruct it: simulated MATH settings with noise features."""
     names = PAPER_SETTINGS[:3]
     tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
     n = tables[names[0]].n
@@ -169,8 +166,7 @@ def real_pool(
     features: ArrayLike | None = None,
     targets: Sequence[float] = TARGETS,
 ) -> Pooled:
-    """Pool real settings that share their questions: labels from one half of the answers, scores
-    from the other."""
+    """Pool real settings that share their questions; one half of the answers labels, one scores."""
     sets = {name: answers(name) for name in names}
     if features is None:
         features = text_features(sets[names[0]].questions)
@@ -240,8 +236,7 @@ class Comparison:
         return pd.DataFrame([self._measure(trial) for trial in self.trials])
 
     def summary(self) -> pd.DataFrame:
-        """Mean and standard deviation over the splits, one row a classifier, as in the paper's
-        table."""
+        """Return means and deviations over the splits, one row per classifier."""
         columns = ["accuracy", "gap", "imitation", "cost", "first", "oracle", "majority", "gain"]
         grouped = self.runs.groupby("classifier", sort=False)[columns]
         spread = grouped.std(ddof=0).add_suffix("_std")
@@ -250,16 +245,14 @@ class Comparison:
         ).reset_index()
 
     def confusion(self, classifier: str) -> np.ndarray:
-        """Count held-out rows by oracle column (row) and predicted column, shape (K, K), over all
-        splits."""
+        """Count held-out rows by oracle column (row) and predicted column, over all splits."""
         index, predicted = self._all(classifier)
         counts = np.zeros((self.pooled.budgets.size,) * 2, dtype=int)
         np.add.at(counts, (self.pooled.labels[index], predicted), 1)
         return counts
 
     def losses(self, classifier: str) -> pd.DataFrame:
-        """What each kind of error costs: ``label``, ``predicted``, ``count``, and the mean net
-        value lost, ``loss``."""
+        """Tabulate errors by ``label`` and ``predicted``: ``count``, and mean net value lost."""
         index, predicted = self._all(classifier)
         labels = self.pooled.labels[index]
         at = np.arange(index.size)
@@ -271,8 +264,10 @@ class Comparison:
         return wrong.agg(count="size", loss="mean").reset_index()
 
     def gain(self, classifier: str, over: str | None = None) -> Interval:
-        """Gain over the best mix at equal cost, or its lead on another's, over questions or
-        families ("fold" only)."""
+        """Return the gain over the best mix at equal cost, or the lead on another classifier.
+
+        The interval is over questions or families, with the split "fold" only.
+        """
         if self.split != "fold":
             raise ValueError(
                 f'an interval over questions needs split "fold", where each is scored once; '
@@ -371,8 +366,7 @@ def classifiers(
 
 
 def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10) -> Comparison:
-    """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same
-    pool and splits."""
+    """Return what `classifiers` returns, from models that ``data/record_paper.py`` trained."""
     held = [np.sort(rows) for rows in _splits(pooled, split, splits)]
     trials = [
         Trial(
@@ -439,10 +433,12 @@ def granularity(
     menus: Mapping[str, Sequence[int]] = MENUS,
     **table,
 ) -> pd.DataFrame:
-    """Value the oracle with every menu of budgets: the truth of a population, else in-sample and
-    cross-fitted.
+    """Value the oracle with every menu of budgets, in-sample and cross-fitted.
 
-    In-sample a longer menu can only raise it: there are more estimates to pick the luckiest of."""
+    Where the population is known, its truth is used instead.
+
+    In-sample a longer menu can only raise it: there are more estimates to pick the luckiest of.
+    """
     scores: dict[tuple[str, str], OracleScore] = {}
     for name, budgets in menus.items():
         if isinstance(source, Population):
@@ -481,11 +477,11 @@ def learning_curve(
     shares: Sequence[float] = SHARES,
     seeds: int = 4,
 ) -> pd.DataFrame:
-    """Train the label policy on a growing share of the questions, and score it on what it saw and
-    on what it did not.
+    """Train the label policy on a growing share of the questions; score it on seen and unseen ones.
 
     In the paper's figure accuracy is drawn on all questions, where two things grow at once: what
-    the model can generalise from, and how much of the test it has seen."""
+    the model can generalise from, and how much of the test it has seen.
+    """
     inputs = pd.DataFrame(features)
     labels = {target: bisect(table.acc, table.cost, target).labels for target in targets}
 
@@ -505,8 +501,7 @@ def learning_curve(
 def recorded_curve(
     name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
 ) -> pd.DataFrame:
-    """`learning_curve` with noise features on a setting, by models that ``data/record_paper.py``
-    trained."""
+    """Return a `learning_curve` on noise by models that ``data/record_paper.py`` trained."""
     runs = {
         (run["target"], run["share"], run["seed"]): np.array(list(run["predicted"]), dtype=int)
         for run in recorded_part(f"{name}, growing shares")
@@ -523,8 +518,7 @@ def _seen(table: UtilityTable, share: float, seed: int) -> np.ndarray:
 def _curve(
     table: UtilityTable, jobs: Sequence[tuple], predicted: Iterable[np.ndarray]
 ) -> pd.DataFrame:
-    """Score what the models of a learning curve predicted for all questions, on those seen, unseen
-    and all."""
+    """Score a learning curve's predictions on seen, unseen and all questions."""
     every = np.arange(table.n)
     rows = []
     for (target, share, seed), columns in zip(jobs, predicted, strict=True):

@@ -1,5 +1,4 @@
-"""The settings of the book, each voted on in one way: real answers, the paper's benchmarks, four
-simulated stand-ins.
+"""The settings of the book: real answers, the paper's benchmarks and four simulated stand-ins.
 
 The chapters and the replication table start from the same tables, so that they cannot disagree
 about a number.
@@ -160,8 +159,7 @@ def answers(name: str) -> Responses:
 
 @cache
 def utility(name: str) -> UtilityTable:
-    """The table of a setting: the real ones from all subsets with shared ties, the simulated ones
-    by `PAPER_WAY`."""
+    """Return a setting's table: real ones by all subsets, simulated ones by `PAPER_WAY`."""
     return answers(name).table(**(PAPER_WAY if name in PAPER_SETTINGS else {}))
 
 

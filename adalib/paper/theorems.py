@@ -1,5 +1,4 @@
-"""Every statement of the paper's theory, with both sides measured on a table: as printed, and as we
-correct it.
+"""Every statement of the paper's theory, both sides measured on a table, printed and corrected.
 
 First those about prices and budgets, then those about a policy beside the oracle, given by its
 labels, one column index a question; last the cases to try them on. Explained in the chapter
@@ -36,8 +35,7 @@ class Relation(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """``right - left``: the room an inequality has, negative where it fails; 0 where an
-        equality holds."""
+        """``right - left``: room of an inequality, negative where it fails; 0 for an equality."""
         return self.right - self.left
 
     @property
@@ -48,8 +46,7 @@ class Relation(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """What a theorem says about one table: as printed, what we say instead, and the proof's
-    ``steps`` that may fail."""
+    """What a theorem says about one table: printed, ours, and the ``steps`` that may fail."""
 
     name: str
     printed: tuple[Relation, ...] = ()
@@ -57,8 +54,10 @@ class Statement(NamedTuple):
     steps: tuple[Relation, ...] = ()
 
     def rows(self) -> list[tuple]:
-        """One tuple a claim: version ("printed", "step" or "ours"), text, both sides, the gap, and
-        whether it holds."""
+        """Return a tuple per claim: version, text, both sides, the gap, and whether it holds.
+
+        The version is "printed", "step" or "ours".
+        """
         versions = [("printed", self.printed), ("step", self.steps), ("ours", self.corrected)]
         return [
             (v, c.text, c.left, c.relation, c.right, c.gap, c.holds)
@@ -82,8 +81,10 @@ def equal(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Rel
 
 
 def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> Statement:
-    """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with
-    the worst one."""
+    """Theorem 1: a higher price never costs more.
+
+    Ours needs no tie rule, so it is measured with the worst one.
+    """
     if not low < high:
         raise ValueError(
             f"the prices are {low} and {high}; give two different ones, the lower first"
@@ -101,8 +102,7 @@ def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> S
 
 
 def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
-    """Theorem 1's count: how often a question changes its label as the price runs through all
-    values."""
+    """Theorem 1's count: how often a question changes its label as the price rises."""
     acc, cost = check_table(acc, cost)
     k = acc.shape[1]
     labels = np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam])
@@ -115,8 +115,10 @@ def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
 
 
 def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
-    """What the price 0 buys: printed, the largest budget for all; in fact the cheapest of each
-    question's best."""
+    """What the price 0 buys.
+
+    Printed, the largest budget for all; in fact the cheapest of each question's best.
+    """
     acc, cost = check_table(acc, cost)
     wide = np.broadcast_to(cost, acc.shape)
     spent = float(average_cost(acc, cost, 0.0))
@@ -148,8 +150,10 @@ def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> 
 def subgradient(
     acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budget: float
 ) -> Statement:
-    """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards
-    ``other``."""
+    """The dual function lies above its tangents at ``lam``.
+
+    Ours takes the steepest of them towards ``other``.
+    """
     here, there = np.asarray(dual(acc, cost, [lam, other], budget))
     low, high = subdifferential(acc, cost, lam, budget)
     steepest = high if other >= lam else low
@@ -162,8 +166,10 @@ def subgradient(
 
 
 def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
-    """The price that minimises the dual function: printed, it costs the budget; in fact that may
-    lie in a jump."""
+    """The price that minimises the dual function.
+
+    Printed, it costs the budget; in fact the budget may lie in a jump.
+    """
     path = frontier(acc, cost)
     lam = path.at(budget).lam
     low, high = subdifferential(acc, cost, lam, budget)
@@ -183,8 +189,7 @@ def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
 def vertex(
     acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | None = None
 ) -> Statement:
-    """An optimal vertex of the relaxed problem splits at most one question, over two columns that
-    tie at the price."""
+    """An optimal vertex of the relaxation splits at most one question, over two tied columns."""
     acc, cost = check_table(acc, cost)
     best = frontier(acc, cost).at(budget)
     shares = _shares(best, acc.shape) if shares is None else np.asarray(shares, dtype=float)
@@ -204,8 +209,10 @@ def vertex(
 
 
 def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
-    """Proposition 1: printed, the best accuracy is the least dual value; in fact a gap remains, but
-    for mixtures."""
+    """Proposition 1: printed, the best accuracy is the least dual value.
+
+    In fact a gap remains, except for mixtures.
+    """
     acc, cost = check_table(acc, cost)
     n = len(acc)
     path = frontier(acc, cost)
@@ -235,8 +242,7 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
 def everett(
     acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | None = None
 ) -> Statement:
-    """What a price chooses is exactly optimal, among mixtures too, for the budget that it
-    spends."""
+    """What a price chooses is optimal, among mixtures too, for the budget that it spends."""
     acc, cost = check_table(acc, cost)
     labels = oracle_labels(acc, cost, lam) if labels is None else check_labels(labels, acc.shape)
     net = acc - lam * cost
@@ -279,8 +285,7 @@ def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _least_dual(acc: ArrayLike, cost: ArrayLike, path: Frontier, budget: float) -> float:
-    """The dual function is convex with kinks only at the frontier's prices, so one of them is a
-    minimum."""
+    """The dual function is convex with kinks only at the frontier's prices; one is a minimum."""
     return float(np.min(dual(acc, cost, path.lam, budget)))
 
 
@@ -297,8 +302,7 @@ def _shares(best: Allocation, shape: tuple[int, int]) -> np.ndarray:
 def ledger(
     acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike
 ) -> Statement:
-    """The identity behind the chapter: what is missing to the bound is regret plus the price of the
-    money unspent."""
+    """The identity behind the chapter: distance to the bound is regret plus priced slack."""
     policy = _Policy(acc, cost, lam, labels)
     missing = dual(acc, cost, lam, budget) - policy.accuracy
     unspent = budget - policy.cost
@@ -320,8 +324,7 @@ def decomposition(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
 
 
 def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Theorem 2: regret is at most the gap of the questions that differ, at most the largest gap
-    times their share."""
+    """Theorem 2: regret is at most the sum of gaps, at most the largest gap times their share."""
     policy = _Policy(acc, cost, lam, labels)
     return Statement(
         "Theorem 2",
@@ -333,8 +336,7 @@ def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) ->
 
 
 def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """What the paper's figure draws for Theorem 2: accuracy lost not regret, the mean gap not the
-    largest."""
+    """What the figure draws for Theorem 2: accuracy lost and the mean gap, not regret."""
     policy = _Policy(acc, cost, lam, labels)
     largest = policy.worst * policy.eps
     mean = policy.gaps.mean() * policy.eps
@@ -359,8 +361,7 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
 def recovery(
     acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike
 ) -> Statement:
-    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal
-    is priced (2)."""
+    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1) and optimal (2)."""
     policy = _Policy(acc, cost, lam, labels)
     slack = budget - policy.oracle_cost
     if slack < -TIE * budget:
@@ -398,8 +399,7 @@ def recovery(
 
 
 def own_cost(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Against the best of its own cost, a policy loses at most its regret, at any price; at the
-    best just that."""
+    """Against the best policy of its cost, a policy loses at most its regret."""
     policy = _Policy(acc, cost, lam, labels)
     best = frontier(acc, cost).at(policy.cost)
     behind = best.bound - policy.accuracy
@@ -438,8 +438,7 @@ class _Policy:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table with a budget that can be kept, a price and a policy; ``other`` is another price,
-    any."""
+    """A table with a feasible budget, a price, a policy and ``other``, another price."""
 
     name: str
     table: UtilityTable
@@ -459,8 +458,7 @@ class Case:
         return self.table.cost
 
     def frame(self) -> pd.DataFrame:
-        """The case to read: the accuracies, the budget the oracle takes at the price, and the one
-        the policy takes."""
+        """Show the case: accuracies, the oracle's budget at the price, and the policy's."""
         names = np.array(self.table.budgets)
         columns = {f"Acc({b})": self.acc[:, j] for j, b in enumerate(names)}
         chosen = {

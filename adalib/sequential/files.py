@@ -1,5 +1,4 @@
-"""Save and load stopping policies: a sealed JSON file of numbers and names, with nothing that
-runs."""
+"""Save and load stopping policies as sealed JSON files of numbers and names."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Priced stopping: take another answer exactly while its expected gain exceeds lambda times its
-cost.
+"""Priced stopping: take another answer while its expected gain exceeds lambda times its cost.
 
 Signals say what the next answer may bring (`adalib.sequential.signals`). One fit on training
 questions serves every price, hence every budget: `backward_induction` values going on at all prices

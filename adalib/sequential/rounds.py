@@ -1,5 +1,4 @@
-"""A price on waiting: answers that are asked together come back together, and a round has its
-price.
+"""A price on waiting: answers asked together come back together, and each round is charged.
 
 At every state the question is no longer whether to ask one more answer, but how many at once: 0, 1,
 2, 4 or 8, by the same backward induction as `adalib.sequential.policy`. A price of compute and a

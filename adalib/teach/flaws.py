@@ -51,9 +51,7 @@ _LEAST = 0.008
 
 @dataclass(frozen=True)
 class Flaw:
-    """Results with one planted sin, and what was done in the words of the authors; `find_the_flaw`
-    makes them.
-    """
+    """Results with one planted flaw, described as its authors would; `find_the_flaw` makes them."""
 
     methods: str
     _sin: str
@@ -71,9 +69,7 @@ class Flaw:
         return self._results(null)
 
     def check(self, sin: str, null: str, gain: Any) -> Checked:
-        """Say whether the sin is named, and shown by a null that reports a gain: the largest gain
-        of that table.
-        """
+        """Say whether the flaw is named, and shown by a null whose table reports a gain."""
         hint = self._fault(as_name(sin), as_name(null), as_number(gain))
         return Checked("flaw", not hint, hint)
 
@@ -108,8 +104,9 @@ class Flaw:
 
 
 def find_the_flaw(seed: int = 0) -> Flaw:
-    """Results to distrust: name what is wrong with them, and show it with a null. The seed chooses
-    sin and numbers.
+    """Make results to distrust: name their flaw, and show it with a null.
+
+    The seed chooses the flaw and the numbers.
 
     Explained in the page "Homework and exams".
 
@@ -164,9 +161,7 @@ def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.Dat
 
 
 def _generous(answers: Responses) -> UtilityTable:
-    """Accuracies in which every tie with the right answer in it is a win, from votes over
-    windows.
-    """
+    """Return accuracies in which every tie that includes the right answer wins, by windows."""
     acc = np.empty((answers.n, len(_BUDGETS)))
     for column, budget in enumerate(_BUDGETS):
         windows = answers.classes[:, : _SAMPLES // budget * budget].reshape(answers.n, -1, budget)

@@ -69,8 +69,7 @@ def extract_answer(text: str, finished: bool = True) -> str:
 
 
 def _last_boxed(text: str) -> str:
-    """The content of the last ``\\boxed{...}`` whose braces balance, in one pass over the
-    braces."""
+    """Return the content of the last ``\boxed{...}`` whose braces balance, in one pass."""
     opened: list[
         int
     ] = []  # where the content of each open brace begins; negative when it is an ordinary brace
@@ -92,8 +91,7 @@ def _last_boxed(text: str) -> str:
 
 
 def _from_sentence(sentence: str) -> str:
-    """The answer in what follows "Answer:": as it stands, or the one number of a sentence in
-    words."""
+    """Return the answer after "Answer:", as it is or as the one number of a sentence."""
     answer = plain_form(sentence)
     if isinstance(value_key(answer), str) and not CHOICE.fullmatch(answer):
         before, equals, after = answer.rpartition("=")

@@ -275,8 +275,10 @@ def _order(form: Form) -> tuple:
 
 
 def _relation(node: Any) -> Form:
-    """Normalise an equation up to a factor, an inequality up to a positive one, smaller side
-    left."""
+    """Normalise an equation up to a factor, an inequality up to a positive one.
+
+    The smaller side of an inequality is on the left.
+    """
     left = node.lhs
     right = node.rhs
     kind = type(node).__name__

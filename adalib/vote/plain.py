@@ -164,8 +164,10 @@ def _words(unit: str) -> list[str]:
 
 
 def _is_unit(word: str, apart: bool) -> bool:
-    """Any word, but where it touches the number only what is no product of variables: 5 m and 5cm
-    and 5days, not 5m."""
+    """Return whether a word may be a unit.
+
+    Where it touches the number it must not be a product of variables: 5 m, 5cm and 5days, not 5m.
+    """
     if len(word) == 1:
         return apart and word in "mgshlcf"
     if _SYMBOL_UNITS.fullmatch(word):
@@ -174,8 +176,10 @@ def _is_unit(word: str, apart: bool) -> bool:
 
 
 def arithmetic(text: str) -> Fraction | None:
-    """Work out a sum, product or small power of plain numbers such as "(1 + 2)^2 / 3", exactly;
-    None if it is none."""
+    """Work out a sum, product or small power of numbers, such as "(1 + 2)^2 / 3", exactly.
+
+    Return None for anything else.
+    """
     text = _POWER.sub(r"^(\1)", _TIMES.sub("*", text)).strip() if len(text) <= 200 else ""
     if not _SUM.fullmatch(text):
         return None

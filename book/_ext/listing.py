@@ -1,5 +1,4 @@
-"""Lists of what the book holds, made from its built pages: the figures and games that move, and the
-exercises.
+"""Lists of what the book holds, made from its built pages: moving figures, games, exercises.
 
 A page asks for one by ``<div data-adalib-list="moving"></div>``; it is filled when all pages are
 written.

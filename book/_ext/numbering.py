@@ -1,5 +1,6 @@
-"""Numbers for figures, games, tables, theorems and exercises: "Figure 3.2" is the second figure of
-chapter 3.
+"""Numbers for figures, games, tables, theorems and exercises.
+
+"Figure 3.2" is the second figure of chapter 3.
 
 A figure's caption comes from ``adalib.teach.figures.show``, a game's from ``adalib.teach.games``
 and a table's from ``table``; which chapter they are in, and how many come before them, only the

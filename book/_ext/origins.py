@@ -1,5 +1,4 @@
-"""Numbers that cells glued: the role that quotes a gain in points, and the way from a number to its
-cell.
+"""Numbers that cells glued: a role for gains in points, and links from numbers to cells.
 
 ``{points}`c06_gain``` quotes 0.0361 as +3.6, ``{points}`c06_gain:2``` as +3.61; the sentence around
 it says "points". A number leads to the cell that computed it, if the page shows that cell;
@@ -46,8 +45,7 @@ class Points(Glued):
 
 
 def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
-    """The sets of answers and the records that each cell reads, itself or through a name that an
-    earlier cell gave.
+    """Return the sets of answers and records that each cell reads, itself or by earlier names.
 
     >>> lines = {1: 'a = load("math")', 4: 'b = recorded("minds"), a', 5: "print(b)"}
     >>> sorted(files_read(lines, {"math"})[5])
@@ -78,8 +76,7 @@ def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
 
 @functools.cache
 def origin_of(root: Path, name: str) -> list[str]:
-    """Of a set of answers or a record: its name, its place on the data cards, and what computes it
-    and tests it.
+    """Return a data set's name, its place on the data cards, and what computes and tests it.
 
     >>> origin_of(Path(__file__).parents[2], "minds.jsonl")[2]
     'computed by data/record_minds.py, a part again by tests/evaluate/test_recorded.py'
@@ -137,8 +134,7 @@ def collect(app, env) -> None:
 
 
 def lead(app, doctree, docname) -> None:
-    """Link the numbers of running text to their cells; of several that one cell gave to a
-    paragraph, the first."""
+    """Link the numbers of running text to their cells, one per cell and paragraph."""
     cells = {
         cell["cell_index"]: cell
         for cell in doctree.findall(nodes.container)

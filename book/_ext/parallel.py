@@ -1,5 +1,4 @@
-"""Run the notebooks that have no cached outputs several at a time, before Sphinx reads the pages
-one by one.
+"""Run notebooks without cached outputs several at a time, before Sphinx reads the pages.
 
 Each runs in a kernel and a thread of its own and lands in Jupyter Book's cache, where the reading
 of its page finds it. One that fails is left out: the page then runs it again, and that run reports

@@ -1,5 +1,4 @@
-"""plotly.js with the traces that the book draws, cut out of the whole one that the installed
-package brings.
+"""Cut plotly.js down to the traces that the book draws.
 
 The bundle is a row of statements, each a module that runs when it is first asked for; the last one
 asks for all traces. Its list is shortened, and then every module that nobody asks for any more is
@@ -70,8 +69,7 @@ def _trace(source: str, module: str) -> str | None:
 
 
 def statements(body: str) -> list[list[str]]:
-    """The statements of a program, each as its declarations: semicolons and commas outside all
-    brackets part them."""
+    """Split a program into statements and their declarations, outside all brackets."""
     found = []
     parts = []
     depth = 0
@@ -148,8 +146,7 @@ def _bare(declaration: str) -> str:
 
 
 def _declared(parts: list[str], wrap: set[str]) -> list[str]:
-    """The names by which a statement is asked for, if it does nothing by itself; none if it runs at
-    once.
+    """Return the names a statement defines if it does nothing by itself; none if it runs at once.
 
     What a module declares beside itself has no value before the module has run, so that the
     module's name will do.

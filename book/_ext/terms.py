@@ -1,5 +1,4 @@
-"""The first time a page uses a word of the glossary, the word leads there; its definition shows
-under the pointer."""
+"""Link a page's first use of a glossary word to the glossary, with its definition on hover."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a figure shows where no script runs: its numbers, trace by trace, under its caption, not an
-empty box."""
+"""What a figure shows without scripts: its numbers, trace by trace, under its caption."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ def values(column: Any) -> list:
 
 
 def points(trace: dict) -> str:
-    """The points of a trace, the place before the value; a bar that lies has its place on the other
-    axis.
+    """Return the points of a trace, place before value; a lying bar has its place on the y axis.
 
     >>> points({"type": "bar", "orientation": "h", "x": [0.25, 0.5], "y": ["mix", "oracle"]})
     'mix: 0.25, oracle: 0.5'
@@ -53,8 +51,7 @@ def points(trace: dict) -> str:
 
 
 def panel(layout: dict, trace: dict) -> str:
-    """What is written over and beside the axes of a trace: the title of its panel, and those of the
-    axes."""
+    """Return the titles of a trace's panel and of its axes."""
     x, y = (layout.get(f"{way}axis{trace.get(f'{way}axis', way)[1:]}", {}) for way in "xy")
     left, right = x.get("domain", (0, 1))
     top = y.get("domain", (0, 1))[1]
@@ -69,8 +66,10 @@ def panel(layout: dict, trace: dict) -> str:
 
 
 def numbers(figure: dict) -> str:
-    """The numbers of a figure as a list: a trace's name and points, by panel. A shade around a line
-    is left out."""
+    """Return the numbers of a figure as a list: a trace's name and points, by panel.
+
+    A shade around a line is left out.
+    """
     parts: dict[str, list[str]] = {}
     for trace in figure["data"]:
         if (

@@ -1,5 +1,4 @@
-"""Python's side of the cells that run in a page: which cells a cell needs, what it shows, and
-packages on demand.
+"""Python's side of the cells that run in a page: dependencies, outputs, packages on demand.
 
 ``live-worker.js`` loads this file into Pyodide and hands it two functions: ``say(kind, text)``
 takes what the cell that runs has to show, and ``bring(module)`` unpacks the files of a module.
@@ -94,8 +93,7 @@ class Page:
         self.cells = [(source, solved) for source, solved in cells]
 
     def needs(self, at: int) -> list[int]:
-        """The cells above that must run before this one: those that make its names and have not
-        run, in their order."""
+        """Return the cells above that must run first, in order: they make this cell's names."""
         found: set[int] = set()
         waiting = [at]
         while waiting:
@@ -183,8 +181,7 @@ class Stream(io.TextIOBase):
 
 
 def shown(value) -> tuple[str, str]:
-    """How a value is shown: ("html", markup), or ("text", its representation), or ("unanswered",
-    what to say of it)."""
+    """Return how a value is shown: ("html", markup), ("text", repr) or ("unanswered", words)."""
     if hasattr(value, "to_plotly_json") and hasattr(value, "layout"):
         from adalib.teach.figures import show
 

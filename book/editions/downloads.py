@@ -1,5 +1,4 @@
-"""What a page's download button hands out: a notebook that reads well in JupyterLab, and the
-package that it needs."""
+"""What a download button hands out: a notebook for JupyterLab, and the package it needs."""
 
 from __future__ import annotations
 
@@ -37,8 +36,7 @@ def offer_wheel(app, pagename, templatename, context, doctree) -> None:
 
 
 def write(app, exception) -> None:
-    """Put the live notebooks where the button looks, in place of the sources as they are kept, and
-    the wheel there."""
+    """Put the live notebooks and the wheel where the button looks, in place of the sources."""
     if exception or app.builder.format != "html":
         return
     folder = Path(app.outdir) / "_sources" / "notebooks"

@@ -1,5 +1,6 @@
-"""JupyterLite with the student's notebooks: a folder for any static host; what a student writes
-stays in the browser.
+"""JupyterLite with the student's notebooks: a folder for any static host.
+
+What a student writes stays in the browser.
 
 Python comes from the same files as for the pages (`editions.pyodide`), and every pure package,
 adalib with its data included, from what is installed here. One lock file names them all, so that a
@@ -59,16 +60,14 @@ _PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 
 
 def requirements(root: Path) -> list[str]:
-    """What the chapters need of other packages in a browser: the package's own, and what learns and
-    compares formulas."""
+    """Return the packages that chapters need in a browser."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     return [*project["dependencies"], *extras["learn"], *extras["math"]]
 
 
 def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Path) -> None:
-    """Write JupyterLite into ``target``; ``source`` is a folder for its parts, ``wheel`` the
-    package."""
+    """Write JupyterLite into ``target``, with parts from ``source`` and the package ``wheel``."""
     for folder in (source, target):
         shutil.rmtree(folder, ignore_errors=True)
     python = source / "static" / "pyodide"
@@ -124,8 +123,7 @@ def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Pa
 
 
 def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
-    """Pyodide's lock for the files in a folder, after the package and the pure ones have been put
-    into it."""
+    """Return Pyodide's lock for a folder that holds the package and the pure ones."""
     about = json.loads(pyodide.ABOUT.read_text(encoding="utf-8"))
     given = {
         _plain(name.split("-")[0]): (name, module) for name, (module, _) in about["wheels"].items()

@@ -1,5 +1,4 @@
-"""Chapters for JupyterLab: what only a page can show (boxes, proofs, glued numbers, citations) as
-Markdown and HTML.
+"""Chapters for JupyterLab: what only a page can show, as Markdown and HTML.
 
 JupyterLab takes formulas out of a text before it reads the Markdown, so a box is a ``<div>`` with
 blank lines inside, never a quotation, whose ``>`` would end up in the formulas.
@@ -107,8 +106,7 @@ def _box(block: Block, book: Book) -> str:
 
 
 def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
-    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at
-    its head."""
+    """Return a chapter for JupyterLab, with drawing code folded and how to install at its head."""
     cells = []
     for cell in notebook.cells:
         cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})

@@ -1,5 +1,4 @@
-"""Python for a browser: Pyodide's files, fetched once and checked one by one, and the package
-packed beside them.
+"""Python for a browser: Pyodide's files, fetched once and checked, with the package.
 
 ``pyodide.json`` names every file that pages load with its SHA-256: of the wheels as in the lock
 file of ``pyodide`` on npm, of the core as in that package. A file counts only if it has that sum,
@@ -61,8 +60,7 @@ def needed() -> dict[str, dict[str, str]]:
 
 
 def fetch(cache: Path) -> None:
-    """Bring every file that is not in the cache, and check it; RuntimeError, one sentence, where
-    that fails."""
+    """Fetch and check every file that is not in the cache; raise RuntimeError if that fails."""
     wanted = {name: sha for part in needed().values() for name, sha in part.items()}
     cache.mkdir(parents=True, exist_ok=True)
     missing = {name: sha for name, sha in wanted.items() if _sum(cache / name) != sha}

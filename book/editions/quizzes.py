@@ -1,5 +1,4 @@
-"""The book's quizzes and misconceptions as data, and as files that learning platforms import:
-Moodle XML and QTI 2.1.
+"""Quizzes and misconceptions as data, and as files for platforms: Moodle XML and QTI 2.1.
 
 The notebooks stay the one source. A quiz is an admonition of class "quiz" with task lists; a
 misconception is a row of the table in the teacher's page, and becomes a question of true or false.
@@ -42,8 +41,7 @@ class Item(NamedTuple):
 
 
 def export(book: Path, out: Path) -> int:
-    """Write quizzes.xml and quizzes.zip of the book whose sources are in ``book``; return how many
-    questions."""
+    """Write quizzes.xml and quizzes.zip of the sources in ``book``; return how many questions."""
     items = [item for chapter in chapters(book) for item in quiz_items(chapter.path)]
     items += misconceptions(book / "book" / "teach.md")
     by_key = keys(book)
@@ -84,8 +82,7 @@ def quiz_items(notebook: Path) -> list[Item]:
 
 
 def misconceptions(page: Path) -> list[Item]:
-    """What students say, from the two tables of the teacher's page: what is false, and what is true
-    all the same."""
+    """Return what students say, false and true, from the two tables of the teacher's page."""
     text = page.read_text(encoding="utf-8")
     items = []
     for head, true in (("a student says", False), ("true all the same", True)):
@@ -194,8 +191,7 @@ def _plain(text: str) -> str:
 
 
 def _html(text: str) -> str:
-    """A sentence with dollars as MathJax's delimiters, which both platforms know, and without
-    Markdown's marks."""
+    """Return a sentence with MathJax delimiters that both platforms know, without Markdown."""
     text = re.sub(r"\$([^$]+)\$", r"\\(\1\\)", text)
     return re.sub(r"(?<!\w)[*`]([^*`]+)[*`](?!\w)", r"\1", text)
 

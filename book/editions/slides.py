@@ -1,5 +1,4 @@
-"""Slides: a deck a chapter, cut out of its built page, with the book's own figures, scripts and
-styles.
+"""Slides: a deck per chapter, cut out of its built page with its figures and styles.
 
 What a figure, a theorem or a prompt needs is on the slide; the prose is in the speaker's notes.
 """
@@ -164,8 +163,10 @@ def _own(cut: list[Slide], kind: str, *nodes: Tag) -> None:
 
 
 def _say(paragraph: Tag, cut: list[Slide]) -> None:
-    """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of
-    a section."""
+    """Give a paragraph to the speaker, and its bold sentences to the class.
+
+    Of a section the class also sees the first sentence.
+    """
     slide = cut[-1]
     if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith(
         "To read more"
@@ -267,8 +268,10 @@ def _preformatted(text: str) -> Tag:
 
 
 def _boxed(node: Tag, cut: list[Slide]) -> None:
-    """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its
-    proof folded."""
+    """Place a box: aims open the deck, a prompt joins its figure, a theorem has its own slide.
+
+    A prompt without a figure stands alone; a proof is folded.
+    """
     notes = _unmarked(node)
     title = node.select_one(".admonition-title")
     name = _said(title)

@@ -1,5 +1,4 @@
-"""What a student gets: the same sources without solutions, and quizzes that do not show which
-option is right.
+"""What a student gets: the sources without solutions, and quizzes without marked options.
 
 Solutions are cut out of the source before anything else sees it, so that neither a page, nor its
 source, nor the search index can hold them. A quiz keeps its explanations, locked;
@@ -101,9 +100,7 @@ def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int
 
 
 def lock(text: str, salt: str) -> str:
-    """A text that cannot be read or searched without its salt, in letters that any file may
-    hold.
-    """
+    """Return a text that cannot be read without its salt, in letters that any file may hold."""
     state = 2166136261
     locked = bytearray()
     for byte in salt.encode():
@@ -143,9 +140,7 @@ def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
 
 
 def for_students(notebook: NotebookNode, values: Mapping[str, str]) -> NotebookNode:
-    """A chapter as students get it; ``values`` are the numbers that the explanations of its quizzes
-    quote.
-    """
+    """Return a chapter as students get it; ``values`` are the numbers that its quizzes quote."""
     cells = without_solutions(notebook.cells)
     for cell in cells:
         if cell.cell_type == "markdown":

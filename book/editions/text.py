@@ -1,5 +1,4 @@
-"""The texts of the book as data: MyST blocks, and the numbers and citations that the prose quotes,
-spelled out."""
+"""The texts of the book as data: MyST blocks, with quoted numbers and citations spelled out."""
 
 from __future__ import annotations
 
@@ -36,8 +35,7 @@ class Block:
 
 
 def blocks(text: str) -> list[str | Block]:
-    """Cut a text into plain parts and directives, in order. What is inside a directive stays
-    text."""
+    """Cut a text into plain parts and directives, in order; a directive's content stays text."""
     parts: list[str | Block] = []
     plain: list[str] = []
     lines = iter(text.split("\n"))

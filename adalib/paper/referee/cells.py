@@ -15,8 +15,7 @@ NOT_PRINTED = float("nan")
 
 
 class Cell(NamedTuple):
-    """One number of the paper, printed or what a claim amounts to (a theorem: 0 failures), beside
-    ours.
+    """One number of the paper next to ours; a theorem's number is 0 failures.
 
     ``relation`` says whether it is a value ("=") or a bound ("<=", ">="), ``unit`` what is counted.
     """
@@ -50,8 +49,7 @@ class Cell(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a row measured: cells, a note on what else was, and whether what the note and the status
-    add is so."""
+    """What a row measured: its cells, a note, and whether what note and status say is so."""
 
     cells: tuple[Cell, ...]
     note: str = ""
@@ -133,8 +131,7 @@ def between(
 
 
 def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
-    """The cells of a table with columns X and ``printed_X``, where ``rooms`` has the tolerance of
-    X."""
+    """Return the cells of a table with columns X and ``printed_X``; ``rooms`` has tolerances."""
     for row in rows.to_dict("records"):
         for part, room in rooms.items():
             yield Cell(

@@ -1,5 +1,4 @@
-"""What a row or a claim measures, and the measurements that several share: with the calls and seeds
-of the chapters.
+"""Measurements that several rows and claims share, with the calls and seeds of the chapters.
 
 Cases, draws and trained models are those of the chapters, so that the pages cannot disagree. Where
 a claim is about MATH or GSM8K, the real answers to both decide; the simulated settings are beside
@@ -108,8 +107,7 @@ def rehearsed(samples: int, halves: bool = False) -> OracleScore:
 
 @cache
 def optimism() -> dict[str, Interval]:
-    """What the oracle claims at B = 3 from 48 real answers, less what its labels are worth on 48
-    others."""
+    """Return the oracle's claim at B = 3 from 48 answers, less its labels' score on 48 others."""
     scores = {
         name: cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY) for name in BENCHMARKS
     }
@@ -124,8 +122,7 @@ def optimism() -> dict[str, Interval]:
 
 @cache
 def null() -> OracleScore:
-    """The oracle rehearsed at B = 3 where no budget helps anyone, as the paper estimates: 48
-    samples."""
+    """Rehearse the oracle at B = 3 where no budget helps, by the paper's estimate from 48."""
     return rehearse_oracle(flat_null(200), 48, [3], **PAPER_WAY)
 
 
@@ -141,8 +138,9 @@ def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
 
 @cache
 def trials(best_of: bool = False) -> pd.DataFrame:
-    """Appendix D's advice on the population like MATH: labels at B = 3 from 1, 8 or 16 trials a
-    budget, 40 times.
+    """Try the advice of Appendix D on the population like MATH, 40 times.
+
+    Labels at B = 3 come from 1, 8 or 16 trials per budget.
 
     A trial is a vote of b answers, or succeeds if the best of them is right. Two runs ``agree`` on
     so many labels, of which the commonest one has the share ``common``. Over the runs the worth of
@@ -188,8 +186,7 @@ def null_hump() -> float:
 
 @cache
 def clusters() -> dict[str, float]:
-    """The four clusters of the pooled simulated curves: the numbers that the paper states of
-    them."""
+    """Return the numbers that the paper states of four clusters, for the simulated curves."""
     kinds = curve_clusters(np.concatenate([settings.utility(name).acc for name in PAPER_SETTINGS]))
     easy, responsive, _, hard = kinds.centres
     member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
@@ -228,8 +225,7 @@ def failures(statement: str) -> pd.DataFrame:
 
 @cache
 def lines_passed() -> tuple[int, int]:
-    """In how many of the random cases accuracy lost passes the dotted line of the figure, and how
-    often the dashed."""
+    """Count the random cases whose lost accuracy passes the figure's dotted and dashed lines."""
     drawn = [theorems.STATEMENTS["Theorem 2, drawn"](case).printed for case in _cases()]
     return sum(not most.holds for most, _ in drawn), sum(
         most.left > mean.right + ROUNDING for most, mean in drawn
@@ -238,8 +234,7 @@ def lines_passed() -> tuple[int, int]:
 
 @cache
 def perfect_copies() -> tuple[int, int]:
-    """In how many of the random cases a perfect copy of the oracle breaks Theorem 3 (2), and how
-    many there are."""
+    """Count the random cases in which a copy of the oracle breaks Theorem 3 (2), and all cases."""
     copies = [
         replace(case, labels=oracle_labels(case.acc, case.cost, case.lam)) for case in _cases()
     ]
@@ -250,8 +245,7 @@ def perfect_copies() -> tuple[int, int]:
 
 @cache
 def real_clusters() -> dict[str, float]:
-    """The same on real answers: centres of both benchmarks and both models, and who gets the
-    budgets on MATH."""
+    """Return `clusters` on real answers: centres over benchmarks and models, budgets on MATH."""
     tables = [settings.utility(name) for name in (*BENCHMARKS, "gsm8k-qwen05", MATH[1])]
     easy, responsive, _, hard = curve_clusters(
         np.concatenate([table.acc for table in tables])
@@ -284,8 +278,7 @@ def levels() -> list[pd.DataFrame]:
 
 
 def contrast(names: tuple[str, str] = MATH) -> Interval:
-    """By how much more the gain of 16 over 1 rises from level 2 to level 3 of MATH for one model
-    than for another."""
+    """Compare two models by how much the gain of 16 over 1 rises from level 2 to 3 of MATH."""
     gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
     more = gains[0] - gains[1]
     level = np.array(levels_of(names[0]))
@@ -294,8 +287,7 @@ def contrast(names: tuple[str, str] = MATH) -> Interval:
 
 
 def honest(part: str = "word-fewshot by question") -> dict[str, HeldOutRow]:
-    """What every policy has at B = 3, held out; a row a policy. The benchmarks' parts are called
-    "NAME held out"."""
+    """Return every policy's held-out row at B = 3; a benchmark's part is "NAME held out"."""
     return {row.policy: row for row in recorded_rows(part) if row.target == 3}
 
 
@@ -306,15 +298,16 @@ def on_benchmarks(policy: str) -> list[HeldOutRow]:
 
 
 def reconstructed() -> pd.DataFrame:
-    """The paper's five methods on GSM8K and MATH by our reconstruction of its protocol, with noise
-    for features."""
+    """Return our reconstruction of the five methods on GSM8K and MATH, with noise features."""
     parts = {name: recorded_frame(f"{name} reconstructed, noise") for name in BENCHMARKS}
     return pd.concat(parts, names=["setting"]).reset_index("setting")
 
 
 def along() -> pd.DataFrame:
-    """Gains over the best mix on the benchmarks for budgets from 1 to 12, held out: of the oracle,
-    and of curves."""
+    """Return held-out gains over the best mix on the benchmarks, for budgets from 1 to 12.
+
+    The policies are the oracle and predicted curves.
+    """
     rows = [(name, row) for name in BENCHMARKS for row in recorded_rows(f"{name} along the grid")]
     kept = [
         (name, r.policy, r.target, r.gain, r.gain_low)
@@ -326,8 +319,10 @@ def along() -> pd.DataFrame:
 
 @cache
 def ranked_by_text() -> dict[str, tuple[float, float]]:
-    """How text ranks unseen questions: correlation with Acc(x, 1), and with the gain of 16 over 1,
-    by benchmark."""
+    """Return how text ranks unseen questions, by benchmark, as two rank correlations.
+
+    The first is with Acc(x, 1), the second with the gain of 16 answers over one.
+    """
     correlations = {}
     for name in BENCHMARKS:
         table = settings.utility(name)
@@ -350,15 +345,16 @@ def ranked_by_text() -> dict[str, tuple[float, float]]:
 
 @cache
 def compared(split: str) -> Comparison:
-    """The classifiers on the simulated pool with noise features, split by "row" or by
-    "question"."""
+    """Return the classifiers on the simulated pool with noise, split by "row" or "question"."""
     return recorded_comparison(f"simulated pool by {split}", ablations.simulated_pool(), split)
 
 
 @cache
 def on_math(features: str, split: str) -> Comparison:
-    """The classifiers on MATH with "text" or "noise" features, split by "row" or "question", or
-    each scored once."""
+    """Return the classifiers on MATH with "text" or "noise" features.
+
+    The split is by "row" or "question", or "fold", which scores each question once.
+    """
     columns = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
     part = f"MATH, {features} " + ("in folds" if split == "fold" else f"by {split}")
     return recorded_comparison(
@@ -372,8 +368,7 @@ def classifier_table(split: str) -> pd.DataFrame:
 
 
 def trees_over_linear(compared: Comparison | pd.DataFrame) -> float:
-    """Mean accuracy of the two kinds of trees minus that of the two linear models, measured or
-    printed."""
+    """Return the mean accuracy of the two tree models minus that of the two linear ones."""
     table = (
         compared.summary().set_index("classifier") if isinstance(compared, Comparison) else compared
     )
@@ -441,8 +436,10 @@ def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
 
 @cache
 def copied() -> tuple[float, float]:
-    """Largest difference a cell from the oracle's map of MATH at B = 3: noise by our
-    reconstruction, text held out."""
+    """Return the largest difference per cell from the oracle's map of MATH at B = 3.
+
+    The first is of noise by our reconstruction, the second of text held out.
+    """
     table = in_sample()
     levels = levels_of(MATH[0])
     labels = bisect(table.acc, table.cost, 3.0).labels
@@ -458,8 +455,7 @@ def copied() -> tuple[float, float]:
 
 @cache
 def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
-    """Accuracy on all, seen and unseen questions by share of training data: noise features, B =
-    3."""
+    """Return accuracy on all, seen and unseen questions by share of training data: noise, B = 3."""
     runs = ablations.recorded_curve(name, (3.0,))
     return runs.groupby(["part", "share"])[
         ["accuracy", "fixed", "oracle", "imitation", "cost"]
@@ -467,16 +463,17 @@ def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
 
 
 def passes_fixed(curve: pd.DataFrame) -> float:
-    """The smallest share of training data at which a learning curve over all questions lies above
-    Fixed."""
+    """Return the smallest training share at which a curve over all questions lies above Fixed."""
     every = curve.loc["all"]
     return float(every.index[every.accuracy > every.fixed].min())
 
 
 @cache
 def menus(value: str) -> dict[str, float]:
-    """Gain of every menu of budgets over the default at B = 2 on MATH: "in-sample" by windows, or
-    "cross-fitted"."""
+    """Return every menu's gain over the default at B = 2 on MATH.
+
+    ``value`` is "in-sample", by windows, or "cross-fitted".
+    """
     return menus_of(MATH[0], value, **(PAPER_WAY if value == "in-sample" else {}))
 
 
@@ -491,6 +488,5 @@ def menus_of(
 
 
 def importances() -> pd.DataFrame:
-    """Importance of each text feature for the labels of MATH at B = 2, beside shuffled labels and
-    noise columns."""
+    """Return each text feature's importance for MATH at B = 2, with shuffled labels and noise."""
     return recorded_frame("importances on MATH")

@@ -1,5 +1,4 @@
-"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables of
-the chapter "The referee".
+"""The two tables of the chapter "The referee": items next to our numbers, verdicts on claims.
 
 What the paper has, where, and how it comes out in our hands is
 ``data/simulated/paper_register.jsonl``, a line each in the order of the paper. Whether it does come
@@ -57,8 +56,7 @@ def _function(name: str, *modules: ModuleType) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Row:
-    """An item of the paper: ``what`` it is, which numbers are ``compared``, and how it is ``meant``
-    to come out.
+    """An item of the paper: ``what`` it is, what is ``compared``, how it is ``meant`` to come out.
 
     ``see`` is the section that explains it, ``by`` the function that measures it; ``timed``: by the
     machine's clock.
@@ -107,8 +105,9 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where
-    to ``see`` why.
+    """What the paper ``says`` and in which ``place``, our ``verdict``, and its ``reason``.
+
+    ``see`` is the section that explains it.
 
     ``on`` says what its number was measured on, ``by`` which function decides. ``inferred``: the
     verdict rests on arithmetic with printed tables, or on our reconstruction of a protocol, without
@@ -151,8 +150,7 @@ def row_of(id: str) -> Row:
 
 
 def replication_table() -> pd.DataFrame:
-    """Measure every row and put them in one table: how each came out, in numbers, and how many
-    cells agree.
+    """Measure every row and tabulate how each came out, in numbers and in cells that agree.
 
     Returns
     -------

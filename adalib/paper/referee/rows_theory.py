@@ -1,5 +1,4 @@
-"""What is measured for the rows of the paper's method, setup and theory: the program, the price,
-the theorems.
+"""The rows of the replication table on the paper's method, set-up and theory.
 
 What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which
 names the function.
@@ -41,8 +40,7 @@ from adalib.table import archetypes
 
 @cache
 def _fitted() -> LabelPolicy:
-    """The paper's classifier on noise features of the simulated DeepSeek-V3 on MATH, labels at B =
-    2."""
+    """Fit the paper's classifier to noise features of simulated DeepSeek-V3 on MATH, at B = 2."""
     return LabelPolicy().fit_labels(
         baselines.noise_features(200), measures.searched(SHOWN, 2.0).labels
     )
@@ -56,8 +54,7 @@ def seconds_to_train() -> float:
 
 @cache
 def seconds_to_route() -> float:
-    """Reading the features of a real question and asking the classifier: the mean over a set, the
-    best of three."""
+    """Time reading a real question's features and routing it: mean over a set, best of three."""
     texts = answers("word-fewshot").questions
     table = utility("word-fewshot")
     policy = LabelPolicy().fit(text_features(texts), table.acc, table.cost, budget=2)

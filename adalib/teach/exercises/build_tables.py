@@ -1,5 +1,4 @@
-"""What the reader builds on tables of accuracy and cost: the oracle, its bill, the frontier, the
-dual, mixes, menus.
+"""What the reader builds on tables: the oracle, its bill, the frontier, the dual, mixes, menus.
 
 Each exercise is a brute force and its typical mistakes, which are functions too. The last one,
 merit order, is of the appendix on other markets.
@@ -130,9 +129,7 @@ def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
 
 
 def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
-    """The corners must be there; a point on the line between two of them may be, for no price minds
-    it.
-    """
+    """Accept all corners, with or without points on the line between two of them."""
     columns = np.asarray(got).ravel().tolist()
     on_the_line = _with_points_on_the_line(case["acc"], case["cost"])
     last = best[-1]  # dearer columns that tie with it lie on a level line, and nobody pays for them
@@ -221,9 +218,7 @@ EXERCISES["budgets", "frontier"] = Build(
 
 
 def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = True) -> np.ndarray:
-    """The greedy plan: all envelope steps by slope, the first that does not fit is taken in
-    part.
-    """
+    """Return the greedy plan: steps by slope; the first that does not fit is taken in part."""
     n, k = acc.shape
     steps = []
     for i, row in enumerate(acc):

@@ -1,5 +1,4 @@
-"""Inputs to try a reader's work on: nasty ones first, then random ones, and a way to make a failing
-one small.
+"""Inputs to try a reader's work on: nasty ones, random ones, and a way to shrink a failing one.
 
 An input is a dict of named values. Arrays that belong together share named axes, so that one
 question, or one budget, can be left out of all of them at once. Numbers are made simple by rounding
@@ -50,15 +49,15 @@ class Broken(Exception):  # noqa: N818 (it is the reader's function that is brok
 
 
 class Late(BaseException):
-    """Time is up. Not an Exception, so that a bare ``except Exception`` in a reader's loop does not
-    swallow it.
+    """Time is up.
+
+    Not an Exception, so that a bare ``except Exception`` in a reader's loop does not swallow it.
     """
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """A family of inputs: how to draw one, the axes of its arrays and lists by name, and which
-    smaller ones are valid.
+    """A family of inputs: how to draw one, its axes by name, and which smaller ones are valid.
 
     ``nasty`` inputs break what was not thought through; they are tried first.
     """
@@ -91,9 +90,7 @@ class Inputs:
 
 
 def apply(function: Callable, values: Mapping[str, Any]) -> Any:
-    """Call a reader's function with copies of the values, in order; whatever goes wrong is a
-    `Broken`.
-    """
+    """Call a reader's function with copies of the values; whatever goes wrong is a `Broken`."""
     copies = [
         value.copy() if isinstance(value, (list, np.ndarray)) else value
         for value in values.values()
@@ -105,8 +102,7 @@ def apply(function: Callable, values: Mapping[str, Any]) -> Any:
 
 
 class Stopwatch:
-    """Give a reader's functions some seconds in all, by the clock; then `Late` ends the one at
-    work.
+    """Give a reader's functions some seconds in all; then `Late` ends the one at work.
 
     Only their own time counts. On a busy machine our brute force is slow, and a right function must
     not be late for that. Where the system has no timer (Windows, a browser), or outside the main
@@ -243,9 +239,7 @@ def bill(acc: np.ndarray, cost: np.ndarray, lam: float) -> float:
 
 
 def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
-    """Every price at which some question could change its mind: 0, and all slopes between two of
-    its points.
-    """
+    """Return every price at which a question could switch: 0, and slopes between two points."""
     k = len(cost)
     pairs = [(row, i, j) for row in acc for i in range(k) for j in range(i) if cost[i] != cost[j]]
     slopes = [float((row[j] - row[i]) / (cost[j] - cost[i])) for row, i, j in pairs]
@@ -253,9 +247,7 @@ def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
 
 
 def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
-    """Every such price with one between it and the next, where nobody is undecided and nothing
-    hangs on a digit.
-    """
+    """Return every such price and one between each two, where no question is undecided."""
     kinks = prices(acc, cost)
     return [
         (low, (low + high) / 2)
@@ -264,9 +256,7 @@ def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
 
 
 def best_value(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-    """The best mean accuracy within a budget, one coin allowed: the smallest value of the dual
-    function.
-    """
+    """Return the best mean accuracy within a budget with one coin: the dual's minimum."""
     return min(
         float(np.mean((acc - lam * cost).max(axis=1)) + lam * budget) for lam in prices(acc, cost)
     )
@@ -344,9 +334,7 @@ TARGETED_AND_PRICED = _inputs(
 
 
 def sketch(got: Sequence[int], best: Sequence[int], case: Case) -> str:
-    """Draw the net values of every question: one column per budget, with yours and the best
-    marked.
-    """
+    """Draw every question's net values, one column per budget, with yours and the best marked."""
     acc = case["acc"]
     cost = case["cost"]
     lam = case["lam"]
