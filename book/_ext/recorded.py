@@ -2,7 +2,7 @@
 
 A solution cell leaves its exercise, hashed, among the outputs of its notebook
 (`adalib.teach.exercises.Solution`). From there it goes into the package's own record, by which
-``check`` works where the solutions were cut out, and into one script a chapter, by which
+``check`` works where the solutions were cut out, and into one script per chapter, by which
 ``exercises.js`` makes the boxes of a page. No page holds it, so that none grows stale.
 """
 

@@ -119,7 +119,7 @@ def moodle(items: Iterable[Item]) -> str:
 
 
 def qti(items: Sequence[Item], path: Path) -> None:
-    """Write questions as a QTI 2.1 content package: a zip with a manifest and a file a question."""
+    """Write a QTI 2.1 content package: a zip with a manifest and a file per question."""
     ET.register_namespace("", _QTI)
     manifest = ET.Element("manifest", {"xmlns": _PACK, "identifier": "adalib"})
     ET.SubElement(manifest, "organizations")

@@ -363,7 +363,7 @@ def on_math(features: str, split: str) -> Comparison:
 
 
 def classifier_table(split: str) -> pd.DataFrame:
-    """Means over the splits, a row a classifier."""
+    """Return means over the splits, one row per classifier."""
     return compared(split).summary().set_index("classifier")
 
 

@@ -1,7 +1,7 @@
 """The rows of the replication table on the paper's method, set-up and theory.
 
-What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which
-names the function.
+What each row is and what it compares is written in ``data/simulated/paper_register.jsonl``, which
+names the function that measures it.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def _without(value: Any, along: tuple[str, ...], axis: str, place: int) -> Any:
 
 
 def described(values: Mapping[str, Any], **more: Any) -> str:
-    """Named values as aligned text, one a line, an array a row a line."""
+    """Return named values as aligned text, one per line; an array has one line per row."""
     lines = []
     width = max(map(len, (*values, *more)), default=0)
     for name, value in (*values.items(), *more.items()):
@@ -216,7 +216,7 @@ def described(values: Mapping[str, Any], **more: Any) -> str:
 
 
 def oracle(acc: np.ndarray, cost: np.ndarray, lam: float) -> list[int]:
-    """The oracle in two loops: a dearer column must be better, not as good."""
+    """The oracle in two loops: a more expensive column must be better, not as good."""
     labels = []
     for row in acc:
         best = 0

@@ -159,7 +159,7 @@ def price_choices(
 ) -> go.Figure:
     """Drag the price: each question's budget by its measured curve and by its predicted one.
 
-    ``measured`` and ``predicted`` hold columns chosen, a row a price.
+    ``measured`` and ``predicted`` hold columns chosen, one row per price.
     """
     offered = np.asarray(budgets)
     labels = [plain(name) for name in names]
@@ -343,7 +343,7 @@ def real_frontiers(
 
 
 class Dots(NamedTuple):
-    """One panel of `scatter`: a dot a question, and the mean budget of tenths."""
+    """One panel of `scatter`: a dot per question, and the mean budget of tenths."""
 
     acc1: np.ndarray
     column: np.ndarray
