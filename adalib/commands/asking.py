@@ -177,6 +177,7 @@ class AskingOptions:
         )
 
     def _meaning(self) -> Meaning | None:
+        """Return how answers in words are compared: by an embedding, by a function, or None."""
         from adalib.llm.client import Client
         from adalib.vote.meaning import Meaning
 

@@ -160,6 +160,7 @@ def missing_extra(error: Exception) -> str:
 
 
 def _too_little(error: Exception) -> str:
+    """Return one sentence on a lack of memory."""
     error.__traceback__ = error.__context__ = (
         None  # they hold what filled the memory, and telling takes some too
     )
@@ -281,6 +282,7 @@ def parse_budgets(text: str) -> tuple[int, ...]:
 
 
 def _parse_prices(text: str) -> dict[str, float]:
+    """Read "small=0.5,large=1.5" as prices by model."""
     try:
         return {
             name.strip(): float(price)

@@ -11,6 +11,7 @@ from adalib.commands.cli import shown
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
     parser.add_argument(
         "file", metavar="FILE", help="answers (.jsonl), accuracies (.csv), or a bundled setting"
     )
@@ -22,6 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Read the file and write the page."""
     from adalib.datasets.loading import bundled, load
     from adalib.datasets.responses import Responses
     from adalib.explorer import page, read_csv, setting

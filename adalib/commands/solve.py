@@ -24,6 +24,7 @@ _OPTIMISTIC = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
     add = parser.add_argument
     add(
         "file",
@@ -44,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Turn the options into plain values, solve, and print the budgets."""
     from adalib.datasets.menu import Menu
     from adalib.solve.frontier import frontier
 
@@ -91,6 +93,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _show(point: dict[str, Any], rows: int) -> None:
+    """Print one point of the frontier, and the question that it splits."""
     for name in _NUMBERS:
         print(f"{name:9} {point[name]:.6g}")
     for budget, count in point["counts"].items():
@@ -102,6 +105,7 @@ def _show(point: dict[str, Any], rows: int) -> None:
 
 
 def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> None:
+    """Solve a table in Parquet, which may be larger than memory."""
     from adalib.datasets.files import check_room
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.stream import solve_files

@@ -13,6 +13,7 @@ from adalib.commands.cli import add_shared, parse_budgets
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
     parser.add_argument(
         "files", metavar="ANSWERS", nargs="+", help="files of answers (.jsonl or .jsonl.gz)"
     )
@@ -23,6 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Turn the options into plain values, and write the table."""
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.tables import tabulate
 

@@ -166,6 +166,7 @@ def learned(
     number where it was not told), shape (policies, targets, 4, N)."""
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
+        """Run one fold: every learner, then the noise control."""
         train, test = (
             Questions(
                 fold.features.loc[rows],

@@ -245,6 +245,7 @@ def export(
 def _row(
     question: dict, answers: list[dict], fields: list[str], with_texts: bool, read: Reader
 ) -> dict:
+    """Return one line of the exported file."""
     row = {
         name: value
         for name, value in question.items()
@@ -332,6 +333,7 @@ class _Run:
 def _check_settings(
     samples: int, concurrency: int, max_tokens: int, temperature: float, *prices: float
 ) -> None:
+    """Raise ValueError for settings out of range."""
     if not (
         1 <= samples <= MAX_SAMPLES
         and 1 <= concurrency <= MAX_CONCURRENCY

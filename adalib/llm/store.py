@@ -107,6 +107,7 @@ class Store:
             raise type(error)(f"{why}; {kept}, run the same command again to go on") from None
 
     def _check_settings(self) -> None:
+        """Write run.json, or raise DataError if the folder was begun with other settings."""
         path = self.folder / "run.json"
         if not path.exists():
             if self.held.count:

@@ -293,6 +293,7 @@ class Comparison:
         )
 
     def _measure(self, trial: Trial) -> dict:
+        """Return the figures of one trial: accuracy, cost, imitation, regret and its bounds."""
         pooled = self.pooled
         rows = trial.rows
         predicted = trial.predicted

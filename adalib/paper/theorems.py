@@ -524,6 +524,7 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
 
 
 def _table(kind: str, n: int, k: int, rng: np.random.Generator) -> UtilityTable:
+    """Draw a random table of a kind; each kind breaks another assumption."""
     acc: np.ndarray = rng.random((n, k))
     cost: np.ndarray = np.cumsum(rng.uniform(0.1, 2, k))
     if kind == "counted":  # as estimated from 48 answers

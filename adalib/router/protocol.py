@@ -228,6 +228,7 @@ def _text_of(turn: dict[str, Any]) -> str | None:
 
 
 def _asking(fields: dict[str, Any], defaults: Asking) -> Asking:
+    """Return the settings of a request: its own fields, else the server's defaults."""
     own = _of_type(fields, OWN, dict) or {}
     unknown = set(own) - {"price", "cap"}
     if unknown:
@@ -278,6 +279,7 @@ def _of_type(fields: dict[str, Any], name: str, kind: type) -> Any:
 
 
 def _number(fields: dict[str, Any], name: str) -> float | None:
+    """Return a number of a request; None if absent, ValueError if it is not one."""
     value = fields.get(name)
     if value is None:
         return None

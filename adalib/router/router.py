@@ -173,6 +173,7 @@ class Router:
         cost: Unit | Money,
         budgets: Sequence[int],
     ) -> None:
+        """Set what decides; the budget and what was spent are not touched."""
         self.policy: Any = policy
         self.reader = reader
         self.cost = cost
@@ -273,6 +274,7 @@ class Router:
         groups: Sequence | None,
         seed: int,
     ) -> Router:
+        """Fit a policy that chooses a number of answers from the question alone."""
         from adalib.learn.policies import CurvePolicy
 
         reader = Reader(TextEmbedding(_DIMS).fit(responses.questions))

@@ -90,6 +90,8 @@ def make_app(service: Service, token: str = "") -> Starlette:
     def guarded(
         handler: Callable[[Call], Awaitable[Response]],
     ) -> Callable[[Call], Awaitable[Response]]:
+        """Wrap a handler: check the caller, turn errors into replies, log the request."""
+
         async def guard(call: Call) -> Response:
             call.state.line = line = _Line.of(call)
             try:

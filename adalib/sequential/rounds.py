@@ -111,6 +111,7 @@ class PricedRounds(PricedStopping):
         return self._walk(members, self.evidence(streams, features))
 
     def _walk(self, members: Sequence[Any], evidence: Evidence) -> tuple[np.ndarray, ...]:
+        """Return where each member stops each stream, the accuracy there, and the rounds waited."""
         states = self._states(evidence)
         chosen = [member.price for member in members if member.rule is None]
 
@@ -143,6 +144,7 @@ class PricedRounds(PricedStopping):
         return [nothing, *self._checkpoint_features(evidence)]
 
     def _fit_library(self, evidence: Evidence, streams: Streams, fold: np.ndarray) -> None:
+        """Fit a rule for every price, add fixed numbers of answers, and keep the envelope."""
         longest = int(self.schedule[-1])
         start = np.zeros((len(streams.question), 1))
         value = np.hstack([start, evidence.votes.value])

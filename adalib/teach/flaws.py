@@ -74,6 +74,7 @@ class Flaw:
         return Checked("flaw", not hint, hint)
 
     def _fault(self, sin: str, null: str, gain: float) -> str:
+        """Return what is wrong with a reader's verdict; "" if it is right."""
         if sin not in SINS:
             return f"the sins are {', '.join(SINS)}"
         if null not in NULLS:
@@ -90,6 +91,7 @@ class Flaw:
         )
 
     def _results(self, null: str | None) -> pd.DataFrame:
+        """Return the table of the study, or of the same study on a null."""
         size, runs = (10, 20) if self._sin == "noise" else (150, 1)
         seed = self._seed
         people = (
@@ -127,6 +129,7 @@ def find_the_flaw(seed: int = 0) -> Flaw:
 
 
 def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.DataFrame:
+    """Run the study once with its flaw, at three targets."""
     halves = (population.sample(_SAMPLES, seed=2 * seed + half) for half in (0, 1))
     first, second = (
         _generous(half) if sin == "tie rule" else half.table(_BUDGETS) for half in halves

@@ -131,6 +131,7 @@ def _some_price(rng: np.random.Generator) -> float:
 
 
 def _label(rng: np.random.Generator) -> _Question:
+    """Ask for one question's best budget at a price."""
     acc = _table(rng, 1)
     lam = _some_price(rng)
     label = int(oracle_labels(acc, _COST, lam)[0])
@@ -153,6 +154,7 @@ def _label(rng: np.random.Generator) -> _Question:
 
 
 def _bill(rng: np.random.Generator) -> _Question:
+    """Ask for the average cost at a price."""
     acc = _table(rng)
     lam = _some_price(rng)
     labels = oracle_labels(acc, _COST, lam)
@@ -175,6 +177,7 @@ def _bill(rng: np.random.Generator) -> _Question:
 
 
 def _price(rng: np.random.Generator) -> _Question:
+    """Ask for a price at which a budget is spent."""
     acc = _table(rng)
     budget = float(rng.integers(5, 14) / 4)
     path = frontier(acc, _COST)
@@ -206,6 +209,7 @@ def _price(rng: np.random.Generator) -> _Question:
 
 
 def _bound(rng: np.random.Generator) -> _Question:
+    """Ask for the upper bound at a budget."""
     acc = _table(rng)
     budget = float(rng.integers(5, 14) / 4)
     path = frontier(acc, _COST)
@@ -229,6 +233,7 @@ def _bound(rng: np.random.Generator) -> _Question:
 
 
 def _subsets(rng: np.random.Generator) -> _Question:
+    """Ask for the accuracy of a vote over all subsets."""
     answers = ["7", "7", "8", "9", ""]
     answers = [answers[i] for i in rng.permutation(5)] + [str(rng.choice(["7", "8", "9"]))]
     b = int(rng.integers(3, 5))
@@ -254,6 +259,7 @@ def _subsets(rng: np.random.Generator) -> _Question:
 
 
 def _curse(rng: np.random.Generator) -> _Question:
+    """Ask how much the oracle overstates where no budget helps."""
     budgets = int(rng.integers(2, 7))
     p = int(rng.integers(3, 8)) / 10
     claimed = 1 - (1 - p) ** budgets
@@ -274,6 +280,7 @@ def _curse(rng: np.random.Generator) -> _Question:
 
 
 def _equal_cost(rng: np.random.Generator) -> _Question:
+    """Ask for the gain over a mix of equal cost."""
     one = rng.integers(40, 60) / 100
     four = rng.integers(62, 75) / 100
     spent = rng.integers(15, 36) / 10

@@ -224,6 +224,7 @@ def _meaning(node: Any) -> Reading:
 
 
 def _form(node: Any) -> Form:
+    """Return the normal form of an expression, by which equal answers are found."""
     if isinstance(node, sympy.Tuple):
         return _joined("tuple", [_form(part) for part in node])
     if isinstance(node, sympy.FiniteSet):

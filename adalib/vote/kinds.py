@@ -159,6 +159,7 @@ def short_text(text: str) -> str:
 
 
 def _auto(text: str, finished: bool) -> str:
+    """Read an answer of any kind: marked, a letter, yes or no, or a worked-out number."""
     text = _FENCE.sub("\n", text[-_LATE:])
     marked = extract_answer(text, finished=False)
     if marked or not finished:
@@ -176,6 +177,7 @@ def _auto(text: str, finished: bool) -> str:
 
 
 def _number(text: str, finished: bool) -> str:
+    """Read a number: the marked one, else the last of a finished text."""
     text = _FENCE.sub("\n", text[-_LATE:])
     marked = extract_answer(text, finished=False)
     line = _last_line(text)
@@ -187,6 +189,7 @@ def _number(text: str, finished: bool) -> str:
 
 
 def _choice(text: str, finished: bool) -> str:
+    """Read a letter of a multiple choice: marked, alone, or the last one named."""
     marked = extract_answer(text, finished=False)
     line = _last_line(text)
     for place in (marked, text if len(text) < 200 else "", line):

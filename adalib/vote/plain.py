@@ -190,6 +190,7 @@ def arithmetic(text: str) -> Fraction | None:
 
 
 def _worked_out(node: ast.expr) -> Fraction:
+    """Work out a parsed sum exactly; raise ValueError for anything but arithmetic."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return Fraction(str(node.value))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
@@ -207,6 +208,7 @@ def _worked_out(node: ast.expr) -> Fraction:
 
 
 def fraction(text: str) -> Fraction | None:
+    """Return the number that a text is, as a fraction; None if it is none."""
     match = _VALUE.fullmatch(text) if len(text) < 300 else None
     if not match:
         return None

@@ -35,6 +35,7 @@ from adalib.table import archetypes
 
 
 def method_claim(rows=measures.honest):
+    """Decide on the claim "pipeline"."""
     word = rows()["label"]
     ours = [rows(f"{name} held out")["label"] for name in BENCHMARKS]
     gsm, math = map(with_interval, ours)
@@ -46,6 +47,7 @@ def method_claim(rows=measures.honest):
 
 
 def fast(seconds=rows_theory.seconds_to_train):
+    """Decide on the claim "training time"."""
     took = seconds()
     return (
         took,
@@ -55,6 +57,7 @@ def fast(seconds=rows_theory.seconds_to_train):
 
 
 def windows_claim(estimates=measures.estimates):
+    """Decide on the claim "windows"."""
     windows = estimates("windows")
     subsets = estimates("subsets")
     off = float(windows.mean())
@@ -68,6 +71,7 @@ def windows_claim(estimates=measures.estimates):
 
 
 def upper(samples=48, optimism=measures.optimism):
+    """Decide on the claim "oracle as bound"."""
     score = measures.rehearsed(samples)
     truth = measures.like_math().table()
     claimed, worth = (float(value[:, -1].mean()) for value in (score.claimed, score.accuracy))
@@ -83,6 +87,7 @@ def upper(samples=48, optimism=measures.optimism):
 
 
 def few_trials(trials=measures.trials):
+    """Decide on the claim "8 to 16 trials"."""
     votes = trials().loc[16]
     best = trials(True).loc[16]
     says = (
@@ -97,6 +102,7 @@ def few_trials(trials=measures.trials):
 
 
 def one_trial(trials=measures.trials):
+    """Decide on the claim "one trial"."""
     one = trials().loc[1]
     says = (
         f"one trial: standard error {one.error:.3f} for a fixed budget; "
@@ -110,6 +116,7 @@ def one_trial(trials=measures.trials):
 
 
 def grading(printed=PAPER):
+    """Decide on the claim "base accuracy"."""
     made = PAPER_CLAIMS["elsewhere"][SHOWN]
     first = printed[SHOWN]["main"]["Fixed"]["accuracy"][0]
     spread = np.ptp([printed[name]["per_level"]["2"]["acc1"] for name in SIMULATED_MATH])
@@ -119,6 +126,7 @@ def grading(printed=PAPER):
 
 
 def stratified(printed=PAPER):
+    """Decide on the claim "stratified"."""
     levels = [[cell["acc1"] for cell in printed[n]["per_level"].values()] for n in SIMULATED_MATH]
     overall = [printed[n]["main"]["Fixed"]["accuracy"][0] for n in SIMULATED_MATH]
     counts, error = nearest_mix(levels, overall)
@@ -130,12 +138,14 @@ def stratified(printed=PAPER):
 
 
 def listed(row=rows_theory.features):
+    """Decide on the claim "sixteen features"."""
     lacking = int(row().cells[1].ours)
     says = f"{lacking} names in the figure are not in the list; {LEAKS[0]} needs the answer key"
     return lacking, says, lacking > 0
 
 
 def overhead(seconds=rows_theory.seconds_to_route):
+    """Decide on the claim "overhead"."""
     took = 1e3 * seconds()
     says = (
         f"reading 15 features and routing takes {took:.2f} ms per question on the machine that "
@@ -145,6 +155,7 @@ def overhead(seconds=rows_theory.seconds_to_route):
 
 
 def seeds(printed=PAPER):
+    """Decide on the claim "three seeds"."""
     error = min(float(settings.utility(name).acc[:, 0].std() / np.sqrt(40)) for name in BENCHMARKS)
     spread = max(max(printed[n]["main"]["Ours"]["std"]) for n in PAPER_SETTINGS)
     says = (
@@ -155,6 +166,7 @@ def seeds(printed=PAPER):
 
 
 def worth_claim(names=BENCHMARKS):
+    """Decide on the claim "formulation"."""
     found = [measures.oracle_of(name, 2) for name in names]
     least = min(found, key=lambda row: row["gain"])
     ends = [in_points(least[part]) for part in ("gain", "gain_low", "gain_high")]
@@ -174,6 +186,7 @@ def worth_claim(names=BENCHMARKS):
 
 
 def kinds_claim(names=BENCHMARKS):
+    """Decide on the claim "kinds"."""
     kinds = [archetypes(settings.utility(name)) for name in names]
     least = min(
         float(np.mean(k == kind))
@@ -188,11 +201,13 @@ def kinds_claim(names=BENCHMARKS):
 
 
 def decoupled(row=rows_theory.oracle):
+    """Decide on the claim "decoupling"."""
     worst = max(cell.ours for cell in row().cells)
     return worst, f"largest difference from trying all policies: {worst:g}", worst < 1e-9
 
 
 def single_knob(row=rows_results.known):
+    """Decide on the claim "one price"."""
     prices = sum(len(settings.path(name).lam) for name in BENCHMARKS)
     lost = int(row().cells[0].ours)
     return (
@@ -203,6 +218,7 @@ def single_knob(row=rows_results.known):
 
 
 def free(printed=PAPER):
+    """Decide on the claim "free compute"."""
     cost = printed["deepseek-v3-gsm8k"]["lambda_sweep"]["cost"][-1]
     return (
         cost,
@@ -212,6 +228,7 @@ def free(printed=PAPER):
 
 
 def leaving(setting="word-fewshot"):
+    """Decide on the claim "who leaves first"."""
     table = settings.utility(setting)
     content = oracle_labels(table.acc, table.cost, 0.01) == 0
     hard = float(np.mean(archetypes(table)[content] == "hard"))
@@ -223,6 +240,7 @@ def leaving(setting="word-fewshot"):
 
 
 def targeting(misses=measures.printed_misses):
+    """Decide on the claim "budget targeting"."""
     missed = misses()
     over = sum(miss > 0 for miss in missed)
     most = max(abs(miss) for miss in missed[:9])
@@ -234,6 +252,7 @@ def targeting(misses=measures.printed_misses):
 
 
 def nine(misses=measures.printed_misses):
+    """Decide on the claim "nine of nine"."""
     math = [abs(miss) for miss in misses()[:9]]
     within = sum(miss < 0.05 - 1e-9 for miss in math)
     return (
@@ -244,6 +263,7 @@ def nine(misses=measures.printed_misses):
 
 
 def mixing(misses=measures.mixed_misses):
+    """Decide on the claim "mixing"."""
     off = misses()
     return (
         max(off),
@@ -253,6 +273,7 @@ def mixing(misses=measures.mixed_misses):
 
 
 def logarithm(budget=8.5):
+    """Decide on the claim "logarithmic search"."""
     jump = np.array([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2)
     cost = np.array([1, 2, 4, 8, 16])
     error = bisect(jump, cost, budget).error
@@ -263,6 +284,7 @@ def logarithm(budget=8.5):
 
 
 def lattice(finer=None):
+    """Decide on the claim "plateaus"."""
     half = settings.answers(MATH[0]).split_samples(0)[0]  # 48 answers, as the paper has
     tables = [half.table(**way) for way in (PAPER_WAY, finer or {})]
     widest = [float(np.diff(frontier(table.acc, table.cost).cost).max()) for table in tables]
@@ -304,6 +326,7 @@ theorem_3_2 = partial(_fails, "Theorem 3", 1)
 
 
 def exact(fared=measures.failures):
+    """Decide on the claim "exact solution"."""
     missed = int(fared("Proposition 1").failures[1])
     everett = int(fared("Everett").failures.sum())
     says = (
@@ -314,6 +337,7 @@ def exact(fared=measures.failures):
 
 
 def proportional(compared=measures.on_math):
+    """Decide on the claim "proportional"."""
     runs = pd.concat(
         [compared(*way).runs for way in product(("noise", "text"), ("row", "question"))]
     )
@@ -326,6 +350,7 @@ def proportional(compared=measures.on_math):
 
 
 def drawn_claim(lines=measures.lines_passed, fared=measures.failures):
+    """Decide on the claim "figure of Theorem 2"."""
     dotted, dashed = lines()
     theorem = fared("Theorem 2")
     broken = int(theorem.failures[:2].sum())
@@ -342,6 +367,7 @@ def drawn_claim(lines=measures.lines_passed, fared=measures.failures):
 
 
 def vanishes(copies=measures.perfect_copies):
+    """Decide on the claim "vanishing gap"."""
     broken, tried = copies()
     return (
         broken,

@@ -28,6 +28,7 @@ from adalib.solve.frontier import frontier
 
 
 def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
+    """Decide on the claim "beats everyone"."""
     gain = 100 * implied().gain
     clear = sum(row.gain_low > 0 for row in held("label"))
     says = (
@@ -42,6 +43,7 @@ def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
 
 
 def noise_table(rows=measures.reconstructed, held=measures.on_benchmarks):
+    """Decide on the claim "table as evidence"."""
     cells = rows().pivot(index=["setting", "target"], columns="method", values="accuracy")
     ahead = int(cells.Ours.gt(cells[["Fixed", "Random", "Heuristic"]].max(axis=1)).sum())
     label = held("label")
@@ -55,6 +57,7 @@ def noise_table(rows=measures.reconstructed, held=measures.on_benchmarks):
 
 
 def matched(gains=results.claimed_gains):
+    """Decide on the claim "matched budgets"."""
     best = gains().set_index("setting").loc["qwen2.5-7b-math"]
     left = f"beside a mix at equal cost {best.over_mix:.3f} is left"
     says = f"costs {best.cost:.2f} against {best.fixed_cost:.2f}; {left}"
@@ -62,6 +65,7 @@ def matched(gains=results.claimed_gains):
 
 
 def points(gains=measures.printed_gains, claimed=results.claimed_gains):
+    """Decide on the claim "points over Fixed"."""
     ours = 100 * gains("Ours")[:3]
     printed_range = [100 * end for end in PAPER_CLAIMS["gain_range"]]
     off = float(100 * (claimed().claimed - claimed().difference).abs().max())
@@ -77,6 +81,7 @@ def points(gains=measures.printed_gains, claimed=results.claimed_gains):
 
 
 def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
+    """Decide on the claim "imitation"."""
     noise = rows().imitation.dropna()
     implied = implied()
     below = int((implied.held_out_imitation < implied.majority).sum())
@@ -89,6 +94,7 @@ def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
 
 
 def thrift(rows=measures.reconstructed):
+    """Decide on the claim "thrift"."""
     ours = rows().query("method == 'Ours' and target == 3").set_index("setting").cost
     gsm8k, math = (ours[name] for name in BENCHMARKS)
     says = (
@@ -98,6 +104,7 @@ def thrift(rows=measures.reconstructed):
 
 
 def heuristic(gains=measures.printed_gains):
+    """Decide on the claim "heuristic"."""
     length, random = (100 * gains(method)[:3] for method in ("Heuristic", "Random"))
     printed_range = [100 * end for end in PAPER_CLAIMS["heuristic_range"]]
     ahead = int((random > length).sum())
@@ -113,6 +120,7 @@ def heuristic(gains=measures.printed_gains):
 
 
 def baselines(printed=PAPER):
+    """Decide on the claim "baselines"."""
     same = 0
     extra = []
     for name in PAPER_SETTINGS:
@@ -133,6 +141,7 @@ def baselines(printed=PAPER):
 
 
 def middle(along=measures.along):
+    """Decide on the claim "largest gains"."""
     found = along().set_index("target")
     oracle, curve = (found[found.policy == policy] for policy in ("oracle", "curve"))
     peaks = oracle.groupby("setting").gain.idxmax()
@@ -145,6 +154,7 @@ def middle(along=measures.along):
 
 
 def plateau(printed=PAPER):
+    """Decide on the claim "plateau at 3"."""
     least = min(min(printed[name]["level_gain"]) for name in SIMULATED_MATH)
     three = max(
         np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][::-2]) for name in SIMULATED_MATH
@@ -161,6 +171,7 @@ def plateau(printed=PAPER):
 
 
 def predictable(correlations=measures.ranked_by_text):
+    """Decide on the claim "predictable"."""
     reach = 1.96 / np.sqrt(297)  # what chance reaches with 300 questions
     (easy, gsm), (hard, math) = correlations().values()
     says = (
@@ -175,6 +186,7 @@ def predictable(correlations=measures.ranked_by_text):
 
 
 def medium(levels=measures.levels):
+    """Decide on the claim "gains by level"."""
     large, small = levels()
     tops = [int(each.gain.idxmax()) for each in (large, small)]
     apart = large.gain_low[3] > large.gain_high[2]
@@ -184,12 +196,14 @@ def medium(levels=measures.levels):
 
 
 def by_difficulty(contrast=measures.contrast):
+    """Decide on the claim "difficulty, not model"."""
     found = contrast()
     says = "from our smaller to our larger model, level 3 of MATH gains more than level 2 does, by"
     return found.mean, f"{says} {with_interval(found)}", found.low > 0
 
 
 def selective(budget=3.0):
+    """Decide on the claim "selective oracle"."""
     tables = [measures.in_sample(name) for name in (*BENCHMARKS, MATH[1])]
     ones = [
         float(np.mean(frontier(table.acc, table.cost).at(budget).labels == 0)) for table in tables
@@ -202,6 +216,7 @@ def selective(budget=3.0):
 
 
 def two_rare(printed=PAPER):
+    """Decide on the claim "b = 2 is rare"."""
     more = [
         np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][1::-1]) for name in PAPER_SETTINGS
     ]
@@ -213,12 +228,14 @@ def two_rare(printed=PAPER):
 
 
 def two_frequent(printed=PAPER):
+    """Decide on the claim "b = 2 is frequent"."""
     rows = np.concatenate([printed[name]["label_shares"] for name in SIMULATED_MATH])
     behind = int((np.sort(rows[:, 2:], axis=1)[:, -2] > rows[:, 1]).sum())
     return behind, f"b = 2 is behind two larger budgets in {behind} of 9 printed rows", behind > 0
 
 
 def hump(null=measures.null_hump, fifths=measures.fifths):
+    """Decide on the claim "inverted U"."""
     value = null()
     best = fifths().sort_values("gain").iloc[-1]
     says = (
@@ -230,6 +247,7 @@ def hump(null=measures.null_hump, fifths=measures.fifths):
 
 
 def levels_claim(printed=PAPER):
+    """Decide on the claim "by level"."""
     gains = np.array([printed[name]["level_gain"] for name in SIMULATED_MATH])
     more = int((gains[:, 0] > gains[:, 2]).sum())
     table = measures.in_sample()
@@ -243,6 +261,7 @@ def levels_claim(printed=PAPER):
 
 
 def faithful(copied=measures.copied):
+    """Decide on the claim "faithful copy"."""
     noise, text = copied()
     says = (
         f"on MATH at B = 3 noise copies the map within {noise:.2f} per cell if most questions "
@@ -256,6 +275,7 @@ def faithful(copied=measures.copied):
 
 
 def four_clusters(clusters=measures.real_clusters):
+    """Decide on the claim "four clusters"."""
     centres = clusters()
     easy, hard, first = (centres[key] for key in ("easy_first", "hard_highest", "responsive_first"))
     says = (
@@ -266,6 +286,7 @@ def four_clusters(clusters=measures.real_clusters):
 
 
 def responsive(clusters=measures.real_clusters):
+    """Decide on the claim "responsive minority"."""
     share = clusters()["responsive_share"]
     return (
         share,
@@ -275,6 +296,7 @@ def responsive(clusters=measures.real_clusters):
 
 
 def trees(compared=measures.on_math):
+    """Decide on the claim "trees beat linear"."""
     ours = {
         split: measures.trees_over_linear(compared("noise", split)) for split in ("row", "question")
     }
@@ -292,6 +314,7 @@ def trees(compared=measures.on_math):
 
 
 def constant_gap(printed=PAPER_ABLATIONS):
+    """Decide on the claim "oracle gap of the ablation"."""
     table = pd.DataFrame(printed["classifiers"]).T
     both = table.accuracy + table.gap
     first, oracle = (
@@ -315,6 +338,7 @@ def constant_gap(printed=PAPER_ABLATIONS):
 
 
 def errors_claim(printed=PAPER_ABLATIONS):
+    """Decide on the claim "8 to 25%"."""
     errors = 1 - pd.DataFrame(printed["classifiers"]).T.imitation
     return (
         errors.min(),
@@ -324,6 +348,7 @@ def errors_claim(printed=PAPER_ABLATIONS):
 
 
 def near_claim(compared=measures.on_math):
+    """Decide on the claim "near misses"."""
     text = compared("text", "question")
     noise = compared("noise", "row")
     strict = measures.near_misses(text.confusion("gbm"))
@@ -340,6 +365,7 @@ def near_claim(compared=measures.on_math):
 
 
 def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
+    """Decide on the claim "a few dozen questions"."""
     crossed = measures.passes_fixed(curve(MATH[0]))
     held = [grown(f"{name}, held-out shares") for name in BENCHMARKS]
     label = pd.concat(held).query("policy == 'label'")
@@ -355,6 +381,7 @@ def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
 
 
 def bottleneck(curve=measures.curve_of_data):
+    """Decide on the claim "features are the bottleneck"."""
     every = curve(MATH[0]).loc["all"]
     gap = float(every.oracle[1.0] - every.accuracy[1.0])
     return (
@@ -365,6 +392,7 @@ def bottleneck(curve=measures.curve_of_data):
 
 
 def powers(menus=measures.menus_of):
+    """Decide on the claim "powers of two"."""
     found = pd.DataFrame([menus(name) for name in BENCHMARKS])
     parts = [
         f"{in_points(values.min(), 2)} to {in_points(values.max(), 2)}"
@@ -382,6 +410,7 @@ def powers(menus=measures.menus_of):
 
 
 def even(importances=measures.importances):
+    """Decide on the claim "even importances"."""
     found = importances()
     least, most = PAPER_ABLATIONS["importance_range"]  # of the 16 printed features
     low = found.noise_low[0]
@@ -396,6 +425,7 @@ def even(importances=measures.importances):
 
 
 def first_claim(row=rows_results.known):
+    """Decide on the claim "first to formalise"."""
     differs = int(row().cells[0].ours)
     prices = sum(len(settings.path(name).lam) for name in BENCHMARKS)
     says = (
@@ -406,6 +436,7 @@ def first_claim(row=rows_results.known):
 
 
 def difference(rows=measures.honest):
+    """Decide on the claim "unlike marginal rewards"."""
     held = [rows(f"{name} held out") for name in BENCHMARKS]
     leads = [mean_interval(np.subtract(each["curve"].gains, each["label"].gains)) for each in held]
     gsm, math = map(with_interval, leads)
@@ -419,6 +450,7 @@ def difference(rows=measures.honest):
 
 
 def any_setting(settings=("word-fewshot", "drill-fewshot")):
+    """Decide on the claim "any setting"."""
     words, drills = (measures.oracle_of(setting, 3)["gain"] for setting in settings)
     gains = "{} points on word problems, {} on drills".format(*map(in_points, (words, drills)))
     says = f"cross-fitted oracle over the best mix at B = 3: {gains} (real)"
@@ -426,6 +458,7 @@ def any_setting(settings=("word-fewshot", "drill-fewshot")):
 
 
 def discrete(menu=tuple(range(1, 17))):
+    """Decide on the claim "discrete budgets"."""
     more = [measures.menus_of(name, menu=menu)["mine"] for name in BENCHMARKS]
     parts = [in_points(value, 2) for value in more]
     says = "all whole numbers up to 16 add {} and {} points at B = 2, cross-fitted ".format(*parts)

@@ -36,6 +36,7 @@ _FITTED = "Simulated settings, which were fitted to this table among others."
 
 
 def levels_row() -> Outcome:
+    """Table per_level: accuracy at b = 1 and 16 by level, and the gain."""
     cells = []
     for name in PAPER_SETTINGS:
         printed = PAPER[name]
@@ -61,6 +62,7 @@ def levels_row() -> Outcome:
 
 
 def shares_row() -> Outcome:
+    """Table oracle_dist: share of the questions at each budget."""
     cells = []
     for name in PAPER_SETTINGS:
         table = settings.utility(name)
@@ -74,6 +76,7 @@ def shares_row() -> Outcome:
 
 
 def gap_row() -> Outcome:
+    """Table oracle_gap: learned policy beside the oracle."""
     accuracy, cost = (results.TOLERANCE[part] for part in ("accuracy", "cost"))
     rooms = {"accuracy": accuracy, "imitation": _IMITATION, "gap": _GAP, "cost": cost}
     return outcome(
@@ -86,6 +89,7 @@ def gap_row() -> Outcome:
 
 
 def scatter() -> Outcome:
+    """Fig oracle_scatter: inverted U: the middle gets the budget."""
     table = measures.in_sample()
     ours = measures.hump(table.acc[:, 0], bisect(table.acc, table.cost, 3.0).labels, table.budgets)
     return outcome(
@@ -100,6 +104,7 @@ def scatter() -> Outcome:
 
 
 def four_kinds() -> Outcome:
+    """Fig archetypes: K-means on the curves finds four kinds."""
     printed = PAPER_CLAIMS
     ours = measures.clusters()
     first, last = printed["archetype_responsive"]
@@ -132,6 +137,7 @@ def four_kinds() -> Outcome:
 
 
 def sweep() -> Outcome:
+    """Table lambda_sweep: price and cost that the search finds."""
     cells = []
     misses = measures.printed_misses()
     for name in PAPER_SETTINGS:
@@ -173,6 +179,7 @@ def _settled(search) -> int:
 
 
 def diagnostics() -> Outcome:
+    """Fig bsearch (a–d): the search settles in ten steps, within 0.05."""
     limit, room = (PAPER_CLAIMS[key] for key in ("search_settled", "search_tolerance"))
     made = {B: measures.searched(SHOWN, B) for B in TARGETS}
     miss = abs(measures.printed_misses()[1])
@@ -193,6 +200,7 @@ def diagnostics() -> Outcome:
 
 
 def waterfall() -> Outcome:
+    """Fig lagrangian (a–c): budgets drain as the price rises."""
     table = settings.utility(SHOWN)
     low, high = PAPER_CLAIMS["transition"]
     at = np.asarray(average_cost(table.acc, table.cost, [0.0, low, high]))
@@ -210,6 +218,7 @@ def waterfall() -> Outcome:
 
 
 def replica() -> Outcome:
+    """NEW R1: the learned row, from features that know nothing."""
     unseen = measures.curve_of_data().loc["unseen"].imitation[0.8]
     return outcome(
         *beside_print(
@@ -224,6 +233,7 @@ def replica() -> Outcome:
 
 
 def grouped() -> Outcome:
+    """NEW R2: trees beat linear models: split by rows, and by questions."""
     printed = measures.trees_over_linear(pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T)
     ours = {
         split: measures.trees_over_linear(measures.classifier_table(split))
@@ -240,6 +250,7 @@ def grouped() -> Outcome:
 
 
 def curse() -> Outcome:
+    """NEW R3: the oracle's claim against the number of samples."""
     optimism = {
         R: float(np.asarray(measures.rehearsed(R).optimism.mean)[-1])
         for R in (16, 48, 96, 192, 480)
@@ -255,6 +266,7 @@ def curse() -> Outcome:
 
 
 def crossed() -> Outcome:
+    """NEW R4: choose on one half, score on the other."""
     honest = measures.rehearsed(96, halves=True)
     best = measures.rehearsed(48)
     off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
@@ -273,6 +285,7 @@ def crossed() -> Outcome:
 
 
 def null_row() -> Outcome:
+    """NEW R5: A population where nothing can be gained."""
     return outcome(
         Cell(
             "gain claimed where no budget helps, B = 3",
@@ -286,6 +299,7 @@ def null_row() -> Outcome:
 
 
 def twice() -> Outcome:
+    """NEW R6: two answers are worth one."""
     cells = []
     most = 0.0
     for name in PAPER_SETTINGS:
@@ -300,6 +314,7 @@ def twice() -> Outcome:
 
 
 def copies() -> Outcome:
+    """NEW R7: A perfect copy and Theorem 3 (2)."""
     broken, tried = measures.perfect_copies()
     return outcome(
         Cell(f"failures in {tried} cases with ε = 0", 0, broken),
@@ -308,6 +323,7 @@ def copies() -> Outcome:
 
 
 def gaps_row() -> Outcome:
+    """NEW R8: the duality gap against the number of questions."""
     rng = np.random.default_rng(0)
     cost = np.array([1, 2, 4, 8, 16])
     gaps = {}

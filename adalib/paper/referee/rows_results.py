@@ -34,6 +34,7 @@ from adalib.solve.oracle import oracle_labels
 
 @cache
 def main() -> Outcome:
+    """Table1 main: Accuracy and cost of five methods."""
     table = results.main_table()
     cells = list(beside_print(table, "{setting}, {method}, B = {target:g}", results.TOLERANCE))
     spread = table[table.method == "Ours"].set_index(["setting", "target"]).accuracy_std
@@ -53,6 +54,7 @@ def main() -> Outcome:
 
 
 def text() -> Outcome:
+    """Claims 5.2: what the text says of the gains."""
     gains = results.claimed_gains().set_index("setting")
     qwen = gains.loc["qwen2.5-7b-math"]
     name = "{}: gain over Fixed at B = 3, in its own table"
@@ -92,6 +94,7 @@ def text() -> Outcome:
 
 
 def pareto() -> Outcome:
+    """Fig4 pareto: frontiers for B from 1 to 16."""
     front = measures.frontier_of_shown().set_index("budget")
     plateau = PAPER_CLAIMS["plateau"]
     low, high = PAPER_CLAIMS["largest_gains"]
@@ -113,6 +116,7 @@ def pareto() -> Outcome:
 
 
 def classifiers() -> Outcome:
+    """Table ablation_main = Table ablation: five classifiers on pooled rows."""
     printed = pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T
     tables = measures.classifier_table("row"), measures.classifier_table("question"), printed
     ours = (
@@ -134,6 +138,7 @@ def classifiers() -> Outcome:
 
 
 def heatmap() -> Outcome:
+    """Fig heatmap: budgets by level, oracle and learned."""
     claims = PAPER_CLAIMS
     k = settings.utility(SHOWN).k
     low, high = claims["heatmap_two"]
@@ -157,6 +162,7 @@ _WAYS = ("votes", "best-of-K")
 
 
 def advice() -> Outcome:
+    """App D: 8 to 16 trials are enough for stable labels, one will do for averages."""
     tried = measures.trials()
     name = "{} trials, {}: labels on which two runs agree"
     agree = {
@@ -177,6 +183,7 @@ def advice() -> Outcome:
 
 
 def calls() -> Outcome:
+    """App E.4: calls made."""
     one, four = PAPER_CLAIMS["calls"]
     counts = [sum(map(len, settings.answers(name).answers)) for name in PAPER_SETTINGS]
     return outcome(
@@ -185,6 +192,7 @@ def calls() -> Outcome:
 
 
 def regret_row() -> Outcome:
+    """Fig ablation_clf (a–c): regret below its bound; errors are near misses."""
     drawn = measures.lines_passed()
     runs = measures.on_math("noise", "row").runs
     near = measures.near(measures.on_math("text", "question"))
@@ -208,6 +216,7 @@ def regret_row() -> Outcome:
 
 
 def data() -> Outcome:
+    """Fig data_eff: A few dozen questions are enough."""
     curve = measures.curve_of_data(measures.MATH[0])
     share = PAPER_ABLATIONS["crossing_share"][1]
     all_of_it = curve.loc["all", 1.0]
@@ -239,6 +248,7 @@ def data() -> Outcome:
 
 
 def menus_row() -> Outcome:
+    """Fig budget_gran (a–c): powers of two are nearly the best menu."""
     coarse, fine = (PAPER_ABLATIONS[key] for key in ("coarse_to_default", "default_to_fine"))
     cells = []
     for value in ("in-sample", "cross-fitted"):
@@ -256,6 +266,7 @@ def menus_row() -> Outcome:
 
 
 def importance() -> Outcome:
+    """Fig feat_imp (a,b): importances are even, each feature counts."""
     low, high = PAPER_ABLATIONS["importance_range"]
     found = measures.importances()
     least = float(found.noise_low[0])
@@ -271,6 +282,7 @@ def importance() -> Outcome:
 
 
 def complexity() -> Outcome:
+    """Complexity: routing costs less than 1%."""
     table = np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5
     cost = np.array([1, 2, 4, 8, 16])
     start = time.perf_counter()
@@ -292,6 +304,7 @@ def complexity() -> Outcome:
 
 @cache
 def known() -> Outcome:
+    """Related-work claims: the first to formalise allocation as a program."""
     tried = differs = 0
     for name in BENCHMARKS:
         table = settings.utility(name)

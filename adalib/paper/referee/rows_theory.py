@@ -76,6 +76,7 @@ def _config() -> dict:
 
 
 def pipeline_row() -> Outcome:
+    """Alg1: solve-then-Learn, from answers to a policy."""
     room = PAPER_CLAIMS["search_tolerance"]
     columns = text_features(answers("word-fewshot").questions)
     learned = (
@@ -95,6 +96,7 @@ def pipeline_row() -> Outcome:
 
 
 def loss() -> Outcome:
+    """Eq7/8: the policy as a classifier, trained by cross-entropy."""
     labels = measures.searched(SHOWN, 2.0).labels
     features = baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
@@ -117,6 +119,7 @@ def loss() -> Outcome:
 
 
 def kinds_row() -> Outcome:
+    """Fig1 motivation: four kinds of accuracy curve."""
     kinds = archetypes(utility(measures.MATH[0]))
     shares = [
         float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard")
@@ -134,12 +137,14 @@ def kinds_row() -> Outcome:
 
 
 def diagram() -> Outcome:
+    """Fig3 pipeline: the diagram; training takes less than a second."""
     name = "seconds to train on 200 questions"
     seconds = PAPER_CLAIMS["training_seconds"]
     return outcome(Cell(name, seconds, seconds_to_train(), 0.0, "<="), digits=2)
 
 
 def setup_row() -> Outcome:
+    """Setup: 200 questions, 48 answers, windows of b."""
     claims = PAPER_CLAIMS
     cells = []
     cells += [
@@ -165,6 +170,7 @@ def setup_row() -> Outcome:
 
 
 def trees_row() -> Outcome:
+    """Hyper: GBM: 100 trees, depth 5, rate 0.1; under a second."""
     trees, depth, rate = PAPER_CLAIMS["trees"]
     booster = _fitted().model_.get_booster()
     params = _config()["gradient_booster"]["tree_train_param"]
@@ -179,6 +185,7 @@ def trees_row() -> Outcome:
 
 
 def search() -> Outcome:
+    """Hyper: search: prices from 0 to 5, 50 iterations, random mixing."""
     steps = measures.searched(SHOWN, 2.0).path
     off = measures.mixed_misses()
     low, high = PAPER_CLAIMS["search_bracket"]
@@ -195,6 +202,7 @@ def search() -> Outcome:
 
 @cache
 def features() -> Outcome:
+    """Hyper: features: the 16 features."""
     listed, drawn = (PAPER_CLAIMS[key] for key in ("listed_features", "figure_features"))
     ours = set(text_features(["x"], entropy=[0.0]).columns)
     unlisted = [name for name in drawn if name not in listed and name.rstrip("s") not in listed]
@@ -207,6 +215,7 @@ def features() -> Outcome:
 
 
 def models() -> Outcome:
+    """Hyper: LR/SVM-RBF/RF/MLP64/GBM: the five classifiers of the ablation."""
     network, machine = (zoo()[name].model[-1] for name in ("mlp", "svm"))
     return outcome(
         Cell("classifiers", 5, len(zoo())),
@@ -221,6 +230,7 @@ def models() -> Outcome:
 
 
 def costs() -> Outcome:
+    """Baselines: fixed, Random and Heuristic by their printed costs."""
     cells = []
     for name in PAPER_SETTINGS:
         printed = PAPER[name]["main"]
@@ -259,6 +269,7 @@ def _ours(statement: str) -> int:
 
 
 def program() -> Outcome:
+    """Eq1/2/3: the constrained program, and its version on N questions."""
     worst = 0.0
     for case in _small():
         acc = case.acc
@@ -272,6 +283,7 @@ def program() -> Outcome:
 
 @cache
 def oracle() -> Outcome:
+    """Eq4, Def1, Eq5: the Lagrangian and the oracle's budget."""
     labels = values = 0.0
     for case in _small():
         acc = case.acc
@@ -291,6 +303,7 @@ def oracle() -> Outcome:
 
 
 def staircase() -> Outcome:
+    """Eq6: average cost of the oracle at a price."""
     worst = 0.0
     rng = np.random.default_rng(0)
     for name in (*REAL, *PAPER_SETTINGS):
@@ -310,6 +323,7 @@ def staircase() -> Outcome:
 
 
 def monotone() -> Outcome:
+    """Thm1: A higher price never costs more."""
     printed, ours = measures.failures("Theorem 1").failures
     rises = 0
     for name in (*REAL, *PAPER_SETTINGS):
@@ -327,6 +341,8 @@ def monotone() -> Outcome:
 
 
 def fall() -> Outcome:
+    """Fig2 monotone: the staircases of the four settings."""
+
     def at(name: str, price: float, printed: float, room: float) -> Cell:
         ours = float(average_cost(utility(name).acc, utility(name).cost, price))
         return Cell(f"{name}: cost at the price {price:g}", printed, ours, room)
@@ -341,6 +357,7 @@ def fall() -> Outcome:
 
 
 def duality() -> Outcome:
+    """Prop1: strong duality: no gap."""
     case = COUNTEREXAMPLES["gap"]
     claim = strong_duality(case.acc, case.cost, case.budget).printed[0]
     rng = np.random.default_rng(0)
@@ -366,6 +383,7 @@ def duality() -> Outcome:
 
 
 def relaxation() -> Outcome:
+    """App C Eqs: linear program, weak duality, subgradient, vertices."""
     split = 0
     off = 0.0
     for case in _small(30):
@@ -392,6 +410,7 @@ def relaxation() -> Outcome:
 
 
 def regret() -> Outcome:
+    """Thm2, Eq9: regret is bounded by the imitation error."""
     fared = measures.failures("Theorem 2")
     return outcome(
         *(Cell(c.claim, 0, c.failures) for c in fared[fared.version == "printed"].itertuples())
@@ -399,6 +418,7 @@ def regret() -> Outcome:
 
 
 def identity() -> Outcome:
+    """Cor1: accuracy lost is regret plus the price of cost saved."""
     widest = measures.failures("Corollary 1").widest.max()
     return outcome(
         Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1
@@ -406,6 +426,7 @@ def identity() -> Outcome:
 
 
 def feasibility() -> Outcome:
+    """Thm3(1): A near copy of the oracle nearly keeps the budget."""
     misses = measures.printed_misses()
     over = sum(miss > 0 for miss in misses)
     return outcome(
@@ -418,6 +439,7 @@ def feasibility() -> Outcome:
 
 
 def recovery() -> Outcome:
+    """Thm3(2): A near copy of the oracle is nearly optimal."""
     fared = measures.failures("Theorem 3")
     ours = _ours("Theorem 3")
     return outcome(

@@ -160,6 +160,7 @@ def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
 
 
 def _smaller(case: Case, axes: Mapping[str, tuple[str, ...]]) -> Iterator[Case]:
+    """Yield simpler versions of a case: fewer rows, rounder numbers."""
     sizes = {
         axis: np.shape(case[name])[at]
         for name, along in axes.items()

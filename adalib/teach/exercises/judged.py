@@ -240,6 +240,7 @@ class Proof:
         return _unless_late(lambda: self._broken(timed) or _unexplained(chain))
 
     def _broken(self, chain: list[Line]) -> Fault | str | None:
+        """Return the first step of a chain that fails, with the case that shows it."""
         breaks = (
             (case, place)
             for case in self.inputs.cases(PROOF_CASES)
