@@ -263,7 +263,7 @@ def rehearse_oracle(
 def _averaged(
     scores: Sequence[OracleScore], mean: Callable[[np.ndarray], np.ndarray]
 ) -> OracleScore:
-    """One score of several, whose arrays (S, N, T) are averaged as told."""
+    """Return one score from several; ``mean`` averages their stacked arrays, (S, N, T)."""
     averages = (
         mean(np.array([getattr(score, name) for score in scores]))
         for name in ("claimed", "accuracy", "cost")

@@ -162,8 +162,9 @@ def learned(
 
     A fold's questions are scored by learners that were taught with the other folds.
 
-    Every name ("noise" for all the ``blind``) gets costs, accuracies, columns and waiting (not a
-    number where it was not told), shape (policies, targets, 4, N)."""
+    Returns costs, accuracies, columns and waiting by name ("noise" for all the ``blind``), shape
+    (policies, targets, 4, N); waiting is NaN where a learner does not return it.
+    """
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
         """Run one fold: every learner, then the noise control."""

@@ -56,7 +56,7 @@ _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 
 
 class RequestError(Exception):
-    """What the caller is told, in the shape of an OpenAI error."""
+    """An error as the caller gets it, in the shape of an OpenAI error."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class VoteRequest(NamedTuple):
 
 
 def error_for(error: Exception, url: str) -> RequestError:
-    """What the caller is told of an error. It never names the upstream's address or key."""
+    """Return the reply to an error; it never names the upstream's address or key."""
     why = str(error).replace(url, "the upstream")
     if isinstance(error, RequestError):
         return error

@@ -35,7 +35,7 @@ WORK = 5_000  # what reading all the answers to one question may take, by the co
 _LENGTH = 200  # characters
 _DEPTH = 8  # brackets within brackets
 _FUNCTIONS = 10  # names of functions
-_LARGEST = 10_000  # exponent, logarithm of a power, argument of a factorial
+_LARGEST_EXPONENT = 10_000  # exponent, logarithm of a power, argument of a factorial
 _POINTS = 4
 _BASE = math_verify.parser.LatexExtractionConfig()
 # Units are dropped before we are asked; here the m of 5m is a variable.
@@ -192,7 +192,7 @@ def _check(text: str) -> None:
         if len(raised) > _DEPTH:
             raise _GivenUpError(f"brackets nested deeper than {_DEPTH}")
         last = mark if mark != " " else last
-    if grown > _LARGEST:
+    if grown > _LARGEST_EXPONENT:
         raise _GivenUpError(_LARGE)
 
 
@@ -379,7 +379,7 @@ def _place(name: str, point: int) -> Any:
 def _power(base: Any, exponent: Any) -> Any:
     if base == 0:
         return _mp.mpf(0) ** exponent.real
-    if abs(exponent) > _LARGEST or abs(exponent * _mp.log(base)) > _LARGEST:
+    if abs(exponent) > _LARGEST_EXPONENT or abs(exponent * _mp.log(base)) > _LARGEST_EXPONENT:
         raise _GivenUpError(_LARGE)
     whole = exponent.imag == 0 and exponent.real == int(exponent.real)
     return base ** int(exponent.real) if whole else base**exponent
@@ -389,7 +389,7 @@ def _limited(function: Callable, real: bool = False) -> Callable:
     """A function of arguments up to a size, and of real ones alone."""
 
     def limited(*parts: Any) -> Any:
-        if any(abs(part) > _LARGEST for part in parts):
+        if any(abs(part) > _LARGEST_EXPONENT for part in parts):
             raise _GivenUpError(_LARGE)
         if real and any(abs(part.imag) > _ZERO for part in parts):
             raise ValueError("no value")

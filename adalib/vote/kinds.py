@@ -1,4 +1,4 @@
-"""What an answer is, told in one word: its kind.
+"""The kind of an answer, in one word.
 
 ``number``, ``choice``, ``yesno``, ``label:red,green``, ``json:total.value`` or ``auto`` are data,
 and a file may name them. ``regex:Total (\\d+)`` and ``python:module:function`` (of the text, giving

@@ -93,14 +93,14 @@ def slides(page: str) -> list[Slide]:
     chapter = soup.select_one("article.bd-article section")
     if chapter is None:
         raise ValueError("the page holds no chapter")
-    cut = [Slide(_said(chapter.select_one("h1")), kind="title")]
+    cut = [Slide(_text_of(chapter.select_one("h1")), kind="title")]
     _walk(chapter, cut)
     kept = [cut[0]]
     for slide in cut[1:]:
         if slide.kind == "text" and len(slide.shown) <= 1:
             leads = [_lead(paragraph) for paragraph in slide.notes[1:] if paragraph.name == "p"]
             slide.shown.extend(
-                [lead for lead in leads if lead and not _said(lead).endswith("?")][: _POINTS - 1]
+                [lead for lead in leads if lead and not _text_of(lead).endswith("?")][: _POINTS - 1]
             )
         if all(_is_command(node) for node in slide.shown):
             kept[-1].notes.extend([*slide.shown, *slide.notes])  # nothing for the class to see
@@ -114,7 +114,7 @@ def _is_command(node: Tag) -> bool:
     return " ".join(node.get("class") or []).startswith("highlight-")
 
 
-def _said(tag: Tag | None) -> str:
+def _text_of(tag: Tag | None) -> str:
     return tag.get_text(" ", strip=True) if tag else ""
 
 
@@ -128,7 +128,7 @@ def _walk(section: Tag, cut: list[Slide]) -> None:
     for node in [child for child in section.children if isinstance(child, Tag)]:
         classes: Sequence[str] = node.get("class") or []
         if node.name == "section":
-            title = _said(node.select_one("h2, h3, h4"))
+            title = _text_of(node.select_one("h2, h3, h4"))
             if title == "Quiz":
                 cut.extend(_questions(node))
             elif title not in _SKIPPED:
@@ -188,7 +188,7 @@ def _say(paragraph: Tag, cut: list[Slide]) -> None:
             )
             key = _tag("p", *whole, kind="deck-key")
             if not _POINTING.match(
-                re.sub(r"^(?:And|But|So|There is one exception:) ", "", _said(key))
+                re.sub(r"^(?:And|But|So|There is one exception:) ", "", _text_of(key))
             ):
                 _free(cut).shown.append(key)
     cut[-1].notes.append(paragraph)
@@ -204,13 +204,13 @@ def _sentences(paragraph: Tag) -> list[Tag]:
             found.extend(_tag("p", other, kind="deck-lead") for other in others)
         else:
             found[-1].append(copy.copy(child))
-    return [sentence for sentence in found if _said(sentence)]
+    return [sentence for sentence in found if _text_of(sentence)]
 
 
 def _lead(paragraph: Tag) -> Tag | None:
     """The first sentence of a paragraph, if it makes sense alone."""
     sentences = _sentences(paragraph)
-    return sentences[0] if sentences and not _POINTING.match(_said(sentences[0])) else None
+    return sentences[0] if sentences and not _POINTING.match(_text_of(sentences[0])) else None
 
 
 def _around(bold: Tag, paragraph: Tag) -> list[PageElement]:
@@ -228,7 +228,7 @@ def _cell(node: Tag, cut: list[Slide]) -> None:
     folded = {"tag_hide-input", "tag_remove-input"} & set(node.get("class") or [])
     if output is not None and output.select_one(_SHOWS):
         for part in output.find_all("div", class_="output", recursive=False) or [output]:
-            is_long = len(part.select("tr")) > _ROWS or len(_said(part.table)) > _LETTERS
+            is_long = len(part.select("tr")) > _ROWS or len(_text_of(part.table)) > _LETTERS
             if not part.details and not is_long:  # what is folded, or longer, is for a reader
                 _own(cut, "figure", part)  # whole: an explorer brings its style and its script
     elif code is not None and not folded:
@@ -274,7 +274,7 @@ def _boxed(node: Tag, cut: list[Slide]) -> None:
     """
     notes = _unmarked(node)
     title = node.select_one(".admonition-title")
-    name = _said(title)
+    name = _text_of(title)
     classes = " ".join(node.get("class") or [])
     if "dropdown" in classes or classes == "proof admonition":
         name = name or "Proof"
@@ -313,7 +313,7 @@ def _unmarked(asked: Tag) -> list[Tag]:
         verdict = "Right" if box is not None and box.has_attr("checked") else "Wrong"
         if box is not None:
             box.extract()
-        notes.append(_tag("p", f"{_said(option)} ", f"{verdict}: ", why))
+        notes.append(_tag("p", f"{_text_of(option)} ", f"{verdict}: ", why))
     if (
         len(options) == 1 and options[0].parent
     ):  # a number to be guessed: it is for the speaker alone

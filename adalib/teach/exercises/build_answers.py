@@ -21,7 +21,9 @@ __all__ = ["EXERCISES"]
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 
-def _said(rng: np.random.Generator, fewest: int, most: int, chances: Sequence[float]) -> list[str]:
+def _some_answers(
+    rng: np.random.Generator, fewest: int, most: int, chances: Sequence[float]
+) -> list[str]:
     """Draw some answers, the right one with the first chance; the last of the four is empty."""
     return [
         ["7", "8", "9", ""][i]
@@ -45,7 +47,7 @@ def _with_empties(answers: Sequence[str], gold: str) -> float:
 
 EXERCISES["data", "vote"] = Build(
     Inputs(
-        lambda rng: {"answers": _said(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
+        lambda rng: {"answers": _some_answers(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
         {"answers": ("answer",)},
         [
             {"answers": ["7", "8"], "gold": "7"},
@@ -80,7 +82,7 @@ EXERCISES["data", "vote"] = Build(
 
 
 def _draw_budget(rng: np.random.Generator) -> Case:
-    answers = _said(rng, 2, 7, [0.4, 0.3, 0.15, 0.15])
+    answers = _some_answers(rng, 2, 7, [0.4, 0.3, 0.15, 0.15])
     return {"answers": answers, "gold": "7", "b": int(rng.integers(1, len(answers) + 1))}
 
 
