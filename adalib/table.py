@@ -174,6 +174,7 @@ def check_table(
 
 
 def _check_values(acc: np.ndarray, any_scale: bool) -> None:
+    """Raise ValueError for an accuracy outside [0, 1], or, on any scale, not finite."""
     # min and max pass a NaN on, so two passes check the whole array; only a broken one is searched.
     if any_scale:
         if not np.isfinite(acc).all():
@@ -189,6 +190,7 @@ def _check_values(acc: np.ndarray, any_scale: bool) -> None:
 
 
 def _check_costs(cost: np.ndarray) -> None:
+    """Raise ValueError for a cost that is negative, not finite, or below the one before."""
     if not (cost.min() >= 0 and cost.max() < np.inf):
         place = _first(~((cost >= 0) & (cost < np.inf)))
         raise ValueError(
@@ -204,7 +206,7 @@ def _check_costs(cost: np.ndarray) -> None:
         after = (*row, j + 1)
         raise ValueError(
             f"cost{list(after)} is {cost[after]:g}, less than the {cost[before]:g} in column {j}; "
-            "order the columns from the cheapest budget to the dearest"
+            "order the columns from the cheapest budget to the most expensive"
         )
 
 

@@ -1,8 +1,9 @@
 """How much of the bare client's speed does `collect` keep?
 
-The same client asks the same loopback server (in a process of its own, answering after 20 ms) the same questions at the
-same concurrency: once in a bare ``asyncio.gather`` with a semaphore that throws the answers away, once through
-`collect`, which stores, counts, shows and exports them. The two take turns, and the ratio is that of the medians.
+The same client asks the same loopback server (in a process of its own, answering after 20 ms) the
+same questions at the same concurrency: once in a bare ``asyncio.gather`` with a semaphore that
+throws the answers away, once through `collect`, which stores, counts, shows and exports them. The
+two take turns, and the ratio is that of the medians.
 
     python benchmarks/bench_collect.py
 """
@@ -30,7 +31,8 @@ CONCURRENCY = 16
 
 async def bare(url: str, questions: list[dict], samples: int) -> None:
     """Ask everything at once through a semaphore, and keep nothing."""
-    prompt, gate = load_prompt(), asyncio.Semaphore(CONCURRENCY)
+    prompt = load_prompt()
+    gate = asyncio.Semaphore(CONCURRENCY)
     http = openai.DefaultAsyncHttpxClient(trust_env=False)
     async with openai.AsyncOpenAI(
         base_url=url, api_key="none", max_retries=0, http_client=http
@@ -98,7 +100,8 @@ def main() -> None:
         server.terminate()
     without, withal = (statistics.median(column) for column in zip(*times, strict=True))
     print(
-        f"bare loop: {calls / without:.0f} answers a second; collect: {calls / withal:.0f} answers a second"
+        f"bare loop: {calls / without:.0f} answers a second; collect: "
+        f"{calls / withal:.0f} answers a second"
     )
     print(f"ratio: {without / withal:.3f} (at least 0.95 wanted)")
 

@@ -1,12 +1,13 @@
 """How do time and memory of ``evaluate`` grow with the number of questions?
 
-Questions of 16 answers, from a simulated population, in a file. Every measurement is a process of its own, because a
-peak of memory is that of a process: one only reads the file, the other evaluates it. The difference, divided by the
-questions, is what a question costs on top of the file. What does not grow (a fold learns from a thousand questions at
-most) is in the figures of small files too, so the last column has the growth from one size to the next.
+Questions of 16 answers, from a simulated population, in a file. Every measurement is a process of
+its own, because a peak of memory is that of a process: one only reads the file, the other
+evaluates it. The difference, divided by the questions, is what a question costs on top of the
+file. What does not grow (a fold learns from a thousand questions at most) is in the figures of
+small files too, so the last column has the growth from one size to the next.
 
-    python benchmarks/bench_evaluate.py                                  # a thousand and ten thousand questions
-    python benchmarks/bench_evaluate.py --sizes 1000 10000 100000
+    python benchmarks/bench_evaluate.py                                  # a thousand and ten
+    thousand questions python benchmarks/bench_evaluate.py --sizes 1000 10000 100000
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from pathlib import Path
 import numpy as np
 from timing import in_a_process, report
 
-SAMPLES, ANSWERS = 16, 6
+SAMPLES = 16
+ANSWERS = 6
 THINGS = (
     "apples",
     "red pens",
@@ -35,7 +37,7 @@ THINGS = (
 
 
 def make_file(path: Path, questions: int) -> None:
-    """Write questions whose text says a little of how hard they are: the share of right answers falls with a number."""
+    """Write questions whose text hints at their difficulty by a number."""
     rng = np.random.default_rng(0)
     with path.open("w") as file:
         for i in range(questions):

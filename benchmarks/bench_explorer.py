@@ -59,8 +59,9 @@ def main() -> None:
                 "performance.timing.loadEventEnd - performance.timing.navigationStart"
             )
             print(
-                f"N = {n:>6,}: one slider move takes {scripted:.1f} ms of script (limit {limit:g} ms), {layout:.1f} ms "
-                f"with layout; page of {file.stat().st_size / 1024:,.0f} KB, ready after {load} ms"
+                f"N = {n:>6,}: one slider move takes {scripted:.1f} ms of script (limit {limit:g} "
+                f"ms), {layout:.1f} ms with layout; page of {file.stat().st_size / 1024:,.0f} KB, "
+                f"ready after {load} ms"
             )
             tab.close()
         chromium.close()

@@ -29,13 +29,15 @@ def main() -> None:
     size = np.mean([len(text) for text in texts])
     rate = args.questions / best_seconds(lambda: text_features(texts), args.rounds)[1]
     print(
-        f"text features: {rate:,.0f} questions a second ({size:.0f} characters each; at least 20,000 wanted)"
+        f"text features: {rate:,.0f} questions a second ({size:.0f} characters each; "
+        "at least 20,000 wanted)"
     )
     embedding = TextEmbedding().fit(responses.questions)
     rate = args.questions / best_seconds(lambda: embedding.transform(texts), 1)[1]
     print(f"text embedding: {rate:,.0f} questions a second")
 
-    table, features = responses.table(), text_features(responses.questions)
+    table = responses.table()
+    features = text_features(responses.questions)
     rows = slice(0, 200)
     for name, policy in (("label", LabelPolicy()), ("curve", CurvePolicy())):
         _, taken = best_seconds(

@@ -136,7 +136,8 @@ def interior_point(acc: np.ndarray, cost: np.ndarray, budget: float) -> None:
 def line(what: str, best: tuple[float, float, float, float], target: str) -> None:
     wall_slow, cpu_slow, wall_fast, cpu_fast = best
     print(
-        f"{what:<58}{1e3 * wall_slow:>11,.1f}{1e3 * wall_fast:>11,.2f}{wall_slow / wall_fast:>10,.1f}"
+        f"{what:<58}{1e3 * wall_slow:>11,.1f}{1e3 * wall_fast:>11,.2f}"
+        f"{wall_slow / wall_fast:>10,.1f}"
         f"{cpu_slow / cpu_fast:>10,.1f}  {target}",
         flush=True,
     )
@@ -144,11 +145,13 @@ def line(what: str, best: tuple[float, float, float, float], target: str) -> Non
 
 def growth_rows(sizes: list[int]) -> None:
     print(
-        f"\n{'growth, random table':<58}{'ms':>11}{'ns/(N ln N)':>13}{'peak MB':>10}  at most 4,096 MB, ns not growing"
+        f"\n{'growth, random table':<58}{'ms':>11}{'ns/(N ln N)':>13}{'peak MB':>10}  at most "
+        "4,096 MB, ns not growing"
     )
     for n in sizes:
         if took := in_a_process(__file__, "--grow", n):
-            ms, each = 1e3 * took["cpu"], 1e9 * took["cpu"] / n / math.log(n)
+            ms = 1e3 * took["cpu"]
+            each = 1e9 * took["cpu"] / n / math.log(n)
             print(f"{f'N={n:,}':<58}{ms:>11,.1f}{each:>13.2f}{took['peak']:>10,.0f}", flush=True)
 
 
@@ -160,7 +163,8 @@ def grow(n: int) -> None:
 
 def lookup_rows() -> None:
     print(
-        f"\n{'one .at(B) after the build, labels not touched':<58}{'microseconds (median of 2,000)':>34}  at most 50"
+        f"\n{'one .at(B) after the build, labels not touched':<58}"
+        f"{'microseconds (median of 2,000)':>34}  at most 50"
     )
     for name, make in (("counted", counted), ("random", uniform)):
         found = frontier(make(1_000_000), COST)
@@ -187,7 +191,8 @@ def main() -> None:
         return
     heads = ("other, ms", "ours, ms", "ratio", "CPU ratio")
     print(
-        f"{'the whole frontier against':<58}{heads[0]:>11}{heads[1]:>11}{heads[2]:>10}{heads[3]:>10}  target"
+        f"{'the whole frontier against':<58}"
+        f"{heads[0]:>11}{heads[1]:>11}{heads[2]:>10}{heads[3]:>10}  target"
     )
     bisection_rows(args.rounds, args.rows)
     lp_rows(args.rounds)

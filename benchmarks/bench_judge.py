@@ -14,7 +14,9 @@ import time
 from adalib.vote.answers import answer_classes, judged, same_answer
 from adalib.vote.judge import read
 
-QUESTIONS, SAMPLES, PAIRWISE = 240, 48, 3
+QUESTIONS = 240
+SAMPLES = 48
+PAIRWISE = 3
 
 
 def main() -> None:
@@ -28,7 +30,8 @@ def main() -> None:
     ]
     assert given_up == [limits for _, limits in again[::-1]]
     print(
-        f"{QUESTIONS * SAMPLES / seconds:,.0f} answers per second ({QUESTIONS} x {SAMPLES} in {seconds:.1f} s)"
+        f"{QUESTIONS * SAMPLES / seconds:,.0f} answers per second ({QUESTIONS} x {SAMPLES} in "
+        f"{seconds:.1f} s)"
     )
     print(f"{sum(map(len, given_up))} formulas given up, the same in both runs: {limits(given_up)}")
     read.cache_clear()
@@ -44,7 +47,8 @@ def main() -> None:
                 read.cache_clear()
                 same_answer(one, other)
     print(
-        f"{(time.process_time() - begun) / grouped:,.0f} times the work when every pair is read and compared"
+        f"{(time.process_time() - begun) / grouped:,.0f} times the work when every pair is read "
+        "and compared"
     )
 
 
@@ -87,7 +91,8 @@ def root(n: int, form: int) -> str:
 
 def interval(n: int, form: int) -> str:
     """From -n to the root of n, and beyond n."""
-    low, high = f"({-n},\\sqrt{{{n}}}]", rf"({n},\infty)"
+    low = f"({-n},\\sqrt{{{n}}}]"
+    high = rf"({n},\infty)"
     return [
         rf"{low}\cup{high}",
         rf"{high}\cup{low}",

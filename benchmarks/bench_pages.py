@@ -23,7 +23,8 @@ BUILT = Path(__file__).resolve().parents[1] / "_build" / "html"
 # From the first moment on: note every task that blocks.
 WATCH = """() => {
   window.tasks = [];
-  new PerformanceObserver((list) => tasks.push(...list.getEntries())).observe({type: "longtask", buffered: true});
+  const watch = new PerformanceObserver((list) => tasks.push(...list.getEntries()));
+  watch.observe({type: "longtask", buffered: true});
 }"""
 CALM = """() => new Promise((done) => {
   const look = () => {
@@ -31,7 +32,11 @@ CALM = """() => new Promise((done) => {
     const begun = performance.getEntriesByType("navigation")[0].loadEventEnd;
     const ready = Math.max(last, begun);
     if (begun && performance.now() - ready > 500)
-      done([ready, Math.max(0, ...tasks.map((task) => task.duration)), document.querySelectorAll("*").length]);
+      done([
+        ready,
+        Math.max(0, ...tasks.map((task) => task.duration)),
+        document.querySelectorAll("*").length,
+      ]);
     else setTimeout(look, 50);
   };
   look();
@@ -74,9 +79,15 @@ def main() -> None:
                 [statistics.median(part) for part in zip(*run, strict=True)]
                 for run in zip(*runs, strict=True)
             ]
-            line = f"{page:<35} ready after {ours[0]:6.0f} ms, longest task {ours[1]:5.0f} ms, {ours[2]:6.0f} nodes"
+            line = (
+                f"{page:<35} ready after {ours[0]:6.0f} ms, longest task {ours[1]:5.0f} ms, "
+                f"{ours[2]:6.0f} nodes"
+            )
             for ready, longest, nodes in other:
-                line += f"; beside it {ready:6.0f} ms, {longest:5.0f} ms, {nodes:6.0f}: {ours[0] / ready:.2f} of it"
+                line += (
+                    f"; beside it {ready:6.0f} ms, {longest:5.0f} ms, {nodes:6.0f}: "
+                    f"{ours[0] / ready:.2f} of it"
+                )
             print(line)
         chromium.close()
 

@@ -1,11 +1,12 @@
-"""How long does a caller of the served race wait, next to a single answer, on recorded AIME answers?
+"""How long does a caller of the served race wait, compared with a single answer, on AIME?
 
-The whole server runs in this process, on a clock that counts tokens: every answer writes one token per
-tick, as long as it was when it was recorded, and a cancelled one stops. Routers are fitted on half of
-the questions and half of the answers; the other halves are served, and then the questions change
-places. At the tokens of 1.5, 2 and 3 answers per question the table has the waiting (in tokens, at the
-median and on average, from request to reply), the tokens that the server booked, and the accuracy;
-"parallel" is the vote of as many answers at once, which waits for the last one that matters.
+The whole server runs in this process, on a clock that counts tokens: every answer writes one token
+per tick, as long as it was when it was recorded, and a cancelled one stops. Routers are fitted on
+half of the questions and half of the answers; the other halves are served, and then the questions
+change places. At the tokens of 1.5, 2 and 3 answers per question the table has the waiting (in
+tokens, at the median and on average, from request to reply), the tokens that the server booked,
+and the accuracy; "parallel" is the vote of as many answers at once, which waits for the last one
+that matters.
 
     python benchmarks/bench_race.py
 """

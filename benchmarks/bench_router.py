@@ -17,7 +17,7 @@ PRICE = 0.01
 
 
 def median_ms(actions: Iterable[Callable[[], object]]) -> float:
-    """Processor time of the median action, in milliseconds: what else the machine does should not count."""
+    """Return the processor time of the median action in ms, whatever else the machine does."""
     taken = []
     for action in actions:
         start = time.process_time_ns()

@@ -1,10 +1,11 @@
-"""What does the server add, how much of the upstream's speed does it keep, and does its memory grow?
+"""What does the server add, how much throughput does it keep, and does its memory grow?
 
-A loopback upstream (a process of its own) answers after a while; `adalib serve` (another process) stands in front, and
-so does a pass-through of the same packages that decides nothing: what it costs, any such server costs. The same client
-asks all by turns, one answer a question: one request at a time for what is added, 64 at a time for what is kept; the
-figures are medians over the rounds, and the ratio is of one run. Then one process answers 100,000 requests through the
-whole application, with an upstream that takes no time, and its memory is looked at on the way.
+A loopback upstream (a process of its own) answers after a while; `adalib serve` (another process)
+stands in front, and so does a pass-through of the same packages that decides nothing: what it
+costs, any such server costs. The same client asks all by turns, one answer a question: one request
+at a time for what is added, 64 at a time for what is kept; the figures are medians over the
+rounds, and the ratio is of one run. Then one process answers 100,000 requests through the whole
+application, with an upstream that takes no time, and its memory is looked at on the way.
 
     python benchmarks/bench_server.py
 """
@@ -78,7 +79,8 @@ async def ask(url: str, requests: int, at_a_time: int) -> tuple[float, list[floa
 
 def compare(bare: str, others: dict[str, str], rounds: int, requests: int) -> None:
     """Print what each adds to one request, and which share of the throughput it keeps."""
-    added, kept = defaultdict(list), defaultdict(list)
+    added = defaultdict(list)
+    kept = defaultdict(list)
     for _ in range(rounds):
         urls = {"": bare, **others}
         alone = {
@@ -97,15 +99,17 @@ def compare(bare: str, others: dict[str, str], rounds: int, requests: int) -> No
             statistics.median(column) for column in zip(*kept[name], strict=True)
         )
         print(
-            f"  {name} adds {statistics.median(added[name]):.2f} ms to a request, p50 (under 5 wanted)"
+            f"  {name} adds {statistics.median(added[name]):.2f} ms to a request, "
+            "p50 (under 5 wanted)"
         )
         print(
-            f"    and keeps {share:.0%} of the throughput at {CONCURRENCY} ({after:.0f} of {before:.0f} a second)"
+            f"    and keeps {share:.0%} of the throughput at {CONCURRENCY} ({after:.0f} of "
+            f"{before:.0f} a second)"
         )
 
 
 def pass_through(upstream: str) -> None:
-    """Serve what any server of these packages does: read a request, ask the official client, send the reply on."""
+    """Serve the bare minimum: read a request, ask the official client, send the reply on."""
     client = openai.AsyncOpenAI(base_url=upstream, api_key="none", max_retries=0)
 
     async def chat(call: Request) -> Response:
@@ -142,7 +146,9 @@ class Instant(Client):
 async def grown(router: Router, requests: int) -> list[float]:
     """Megabytes in use after each tenth of the requests, all through the application."""
     service = Service(router, Instant("http://127.0.0.1:9/v1", "m"), Asking())
-    app, body, found = make_app(service), json.dumps(BODY).encode(), []
+    app = make_app(service)
+    body = json.dumps(BODY).encode()
+    found = []
     scope = {
         "type": "http",
         "http_version": "1.1",
@@ -227,7 +233,8 @@ def main() -> None:
     if args.memory:
         sizes = asyncio.run(grown(router, args.memory))
         print(
-            f"memory over {args.memory:,} requests: {sizes[0]:.1f} MB after a tenth, {sizes[-1]:.1f} MB at the end"
+            f"memory over {args.memory:,} requests: {sizes[0]:.1f} MB after a tenth, "
+            f"{sizes[-1]:.1f} MB at the end"
         )
 
 

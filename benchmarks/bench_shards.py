@@ -213,7 +213,8 @@ def line(
         return
     ratios = took["wall"] / base["wall"], took["cpu"] / base["cpu"]
     print(
-        f"{what:<34}{took['wall']:>12,.1f}{took['cpu']:>12,.1f}{1e9 * took['cpu'] / rows:>12,.0f}{took['peak']:>12,.0f}"
+        f"{what:<34}{took['wall']:>12,.1f}{took['cpu']:>12,.1f}"
+        f"{1e9 * took['cpu'] / rows:>12,.0f}{took['peak']:>12,.0f}"
         f"{ratios[0]:>12,.2f}{ratios[1]:>12,.2f}",
         flush=True,
     )
@@ -239,14 +240,17 @@ def projection(found: dict[int, dict[str, float]]) -> None:
         sizes, [found[rows]["cpu"] for rows in sizes], 1, w=1 / np.sqrt(sizes)
     )
     print(
-        f"\nprojected, not measured: {max(constant, 0):.1f} s + {1e9 * slope:.0f} ns of processor a row,"
+        f"\nprojected, not measured: {max(constant, 0):.1f} s + {1e9 * slope:.0f} ns of processor "
+        "a row,"
     )
     print(
-        "2 cores a machine, disks and network as fast as here, the rounds (a number a worker each) not counted"
+        "2 cores per machine, disks and network as fast as here, the rounds (a number per worker "
+        "each) not counted"
     )
     for machines in (1, 10, 100):
         print(
-            f"a billion rows on {machines:>3} machines: {max(constant, 0) + 1e9 * slope / (2 * machines):>8,.0f} s"
+            f"a billion rows on {machines:>3} machines: "
+            f"{max(constant, 0) + 1e9 * slope / (2 * machines):>8,.0f} s"
         )
 
 

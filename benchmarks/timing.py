@@ -14,9 +14,11 @@ from collections.abc import Callable
 def best_seconds(action: Callable[[], object], rounds: int) -> tuple[float, float]:
     """Wall and processor seconds of the quickest round: what else the machine does should not
     count."""
-    walls, processors = [], []
+    walls = []
+    processors = []
     for _ in range(rounds):
-        wall, processor = time.perf_counter(), time.process_time()
+        wall = time.perf_counter()
+        processor = time.process_time()
         action()
         walls.append(time.perf_counter() - wall)
         processors.append(time.process_time() - processor)

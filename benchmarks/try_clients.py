@@ -1,8 +1,8 @@
-"""What the quickstarts of common clients show, with the base URL of `adalib serve` and nothing else changed.
+"""Run the quickstarts of common clients with the base URL of `adalib serve`, else unchanged.
 
-Run it from the repository, in an environment with adalib[learn,serve] and the clients: langchain-openai, litellm,
-instructor and pydantic-ai-slim[openai]. Node's openai package is tried where NODE_PATH has it. No test needs them.
-"""
+Run it from the repository, in an environment with adalib[learn,serve] and the clients:
+langchain-openai, litellm, instructor and pydantic-ai-slim[openai]. Node's openai package is tried
+where NODE_PATH has it. No test needs them."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ try:
     from pydantic_ai.providers.openai import OpenAIProvider
 except ImportError as error:
     sys.exit(
-        f"this needs {error.name}: pip install langchain-openai litellm instructor 'pydantic-ai-slim[openai]'"
+        f"this needs {error.name}: pip install langchain-openai litellm instructor "
+        "'pydantic-ai-slim[openai]'"
     )
 
 from fault_server import FaultServer  # noqa: E402
 
 from adalib import Router, load  # noqa: E402
 
-# LiteLLM pins an older openai than the server takes, so the server may run in an environment of its own.
+# LiteLLM pins an older openai than the server takes, so the server may run in an environment of
+# its own.
 SERVER = os.environ.get("ADALIB_PYTHON", sys.executable)
 ASK = [{"role": "user", "content": "What is 3 + 4?"}]
 TOOL = {

@@ -1,5 +1,4 @@
-"""The registry of the book's pages: what `_toc.yml` names, in its order, with the number of each
-chapter.
+"""The registry of the book's pages: those in `_toc.yml`, in order, with chapter numbers.
 
 A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`; the chapters count from 0, in
 the order of `_toc.yml`, and the appendices from A. Titles, links, exercises and tests take numbers
@@ -85,8 +84,7 @@ class Page(NamedTuple):
 
     @property
     def runs_live(self) -> bool:
-        """Whether its cells run in the reader's browser, which a chapter's metadata can switch
-        off."""
+        """Whether the page's cells run in the browser; a chapter's metadata can switch that off."""
         if not self.number or self.path.suffix != ".ipynb":
             return False
         metadata = json.loads(self.path.read_text(encoding="utf-8"))["metadata"]

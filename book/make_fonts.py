@@ -1,5 +1,4 @@
-"""Cut the book's fonts out of Adobe's Source family: the characters that a page may show, weights
-400 to 700, as WOFF2.
+"""Cut the book's fonts out of Adobe's Source family, weights 400 to 700, as WOFF2.
 
 The fonts that it writes are kept in book/fonts, so that nobody needs to run this but who adds a
 character. It wants the npm packages `source-serif`, `source-sans` and `source-code-pro`, unpacked,

@@ -1,10 +1,10 @@
-"""Ask fresh questions of a real model through the server, and the same ones so many times without it.
+"""Ask a real model fresh questions through the server, and the same ones without it.
 
-`python data/ask_live.py` rewrites data/live/word-live.jsonl, in about five minutes on two cores: the run of the chapter "Deploy".
-A router is fitted on the bundled answers and saved; `serve` stands in front of the small local model; a plain `openai`
-client asks. Then `collect` takes a fixed number of answers to the same questions from the same model, so that
-`adalib.load` gives the accuracy of every fixed b beside the router's.
-"""
+`python data/ask_live.py` rewrites data/live/word-live.jsonl, in about five minutes on two cores:
+the run of the chapter "Deploy". A router is fitted on the bundled answers and saved; `serve`
+stands in front of the small local model; a plain `openai` client asks. Then `collect` takes a
+fixed number of answers to the same questions from the same model, so that `adalib.load` gives the
+accuracy of every fixed b beside the router's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ from adalib.llm.local import local_model
 HERE = Path(__file__).parent
 SETTING = "word-fewshot"
 SEED = 11  # not that of the bundled questions, nor the pilot's
-TEMPERATURE, MAX_TOKENS = 0.7, 96  # as the bundled answers were sampled
+# As the bundled answers were sampled.
+TEMPERATURE = 0.7
+MAX_TOKENS = 96
 KEPT = (
     "answer",
     "votes",
@@ -46,7 +48,7 @@ KEPT = (
 
 
 def fresh_questions(count: int) -> list[dict]:
-    """So many questions of the families of `word`, evenly spaced over them, none with a bundled one's numbers."""
+    """Draw so many questions from the families of `word`, evenly spaced, with new numbers."""
 
     def key(question: dict) -> tuple:
         return question["family"], question["phrasing"], *re.findall(r"\d+", question["question"])
@@ -109,12 +111,13 @@ def ask(base_url: str, model: str, questions: list[dict], at_a_time: int) -> lis
 
 
 def live(questions: list[dict], budget: float, fixed: int, at_a_time: int = 4) -> Iterator[dict]:
-    """Yield a line a question: ``answers`` of the fixed number, and ``routed``, what came through the server."""
+    """Yield a line per question: ``answers``, a fixed number, and ``routed``, by the server."""
     with (
         tempfile.TemporaryDirectory() as folder,
         local_model(parallel=at_a_time, context=768) as local,
     ):
-        router, asked = Path(folder) / "router", Path(folder) / "questions.jsonl"
+        router = Path(folder) / "router"
+        asked = Path(folder) / "questions.jsonl"
         adalib.Router.fit(adalib.load(SETTING), budget=budget).save(router)
         with serving(router, local.base_url, local.model) as base_url:
             routed = ask(base_url, local.model, questions, at_a_time)

@@ -1,10 +1,12 @@
-"""Choose families and dials of the set `story` from its pilot: `python data/choose_dials.py` rewrites story/pilot.json.
+"""Choose families and dials of the set `story` from its pilot.
 
-The pilot (`make_questions.py --pilot`, its own seed) asked all families at all five dials. The rule was written before
-that pilot was answered: of the three runs of three neighbouring dials, a family takes the one whose share of right
-answers by the 0.5B model is nearest to its level's aim. In levels 1 to 3 a family stays if that share reaches a floor;
-of levels 4 and 5 the four most often answered stay. The final draw has another seed.
-"""
+Run ``python data/choose_dials.py``; it rewrites story/pilot.json.
+
+The pilot (`make_questions.py --pilot`, its own seed) asked all families at all five dials. The
+rule was written before that pilot was answered: of the three runs of three neighbouring dials, a
+family takes the one whose share of right answers by the 0.5B model is nearest to its level's aim.
+In levels 1 to 3 a family stays if that share reaches a floor; of levels 4 and 5 the four most
+often answered stay. The final draw has another seed."""
 
 from __future__ import annotations
 
@@ -44,7 +46,10 @@ def pilot() -> dict[str, list[float]]:
 
 
 def choose(shares: list[float], level: int) -> list[int]:
-    """The three neighbouring dials whose mean share is nearest to the level's aim; the easier ones where two are."""
+    """Return the three neighbouring dials whose mean share is nearest to the level's aim.
+
+    Of two such runs it takes the easier one.
+    """
     return min(
         ([d, d + 1, d + 2] for d in range(3)),
         key=lambda dials: abs(_mean(shares, dials) - AIM[level]),

@@ -1,4 +1,4 @@
-"""Turn the questions of a benchmark into numbers with a sentence encoder, and keep the numbers alone.
+"""Turn a benchmark's questions into numbers with a sentence encoder, and keep only the numbers.
 
     python data/embed_questions.py --model FOLDER --out data/features/gsm8k-minilm.jsonl.gz \
         gsm8k.jsonl gsm8k_more.jsonl
@@ -89,7 +89,7 @@ def normalised(hidden: np.ndarray, weights: dict[str, np.ndarray], name: str) ->
 
 
 def principal(embeddings: np.ndarray, directions: int) -> np.ndarray:
-    """Project onto the directions in which the rows differ most, scaled to variance 1 in the first."""
+    """Project onto the directions of largest variance, scaled to variance 1 in the first."""
     centred = embeddings - embeddings.mean(axis=0)
     left, spread, _ = np.linalg.svd(centred, full_matrices=False)
     columns = left[:, :directions] * spread[:directions]

@@ -1,10 +1,10 @@
-"""The question families: short arithmetic stories and bare computations, all written for this project.
+"""The question families: short arithmetic stories and computations written for this project.
 
-A family has a level (1 easiest to 4 hardest; 5 in the set `story`, whose families are in the folder of that name), at
-least three phrasings, a draw of its numbers that a dial widens (so that difficulty varies inside a family too), and two
-independent computations of the answer: `answer` by formula and `check` by counting things one at a time.
-`make_questions.py` refuses a question on which the two disagree.
-"""
+A family has a level (1 easiest to 4 hardest; 5 in the set `story`, whose families are in the
+folder of that name), at least three phrasings, a draw of its numbers that a dial widens (so that
+difficulty varies inside a family too), and two independent computations of the answer: `answer` by
+formula and `check` by counting things one at a time. `make_questions.py` refuses a question on
+which the two disagree."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Numbers = dict[str, int]
 
 @dataclass(frozen=True)
 class Family:
-    """One kind of question: how it is worded, how its numbers are drawn, and what the answer is, twice."""
+    """One kind of question: its wording, the draw of its numbers, and its answer computed twice."""
 
     name: str
     level: int
@@ -105,7 +105,10 @@ def _times(
 def _by_constant(
     name: str, level: int, constant: int, highs: tuple[int, int, int], *phrasings: str
 ) -> Family:
-    """A story that multiplies a by a constant the reader must know (days in a week); checked by repeated addition."""
+    """A story that multiplies a by a constant the reader must know, such as days in a week.
+
+    Repeated addition checks the answer.
+    """
     return Family(
         name,
         level,
@@ -149,9 +152,11 @@ def _divisible(highs_b: tuple[int, int, int], highs_share: tuple[int, int, int])
 
 
 def _count_shares(n: Numbers) -> int:
-    left, shares = n["a"], 0
+    left = n["a"]
+    shares = 0
     while left >= n["b"]:
-        left, shares = left - n["b"], shares + 1
+        left = left - n["b"]
+        shares = shares + 1
     return shares
 
 
@@ -163,7 +168,8 @@ def _triple(highs: tuple[int, int, int]):
 
 
 def _packs_then_minus(rng: Random, dial: int) -> Numbers:
-    a, b = rng.randint(2, (4, 7, 11)[dial]), rng.randint(2, (5, 9, 12)[dial])
+    a = rng.randint(2, (4, 7, 11)[dial])
+    b = rng.randint(2, (5, 9, 12)[dial])
     return {"a": a, "b": b, "c": rng.randint(1, a * b - 1)}
 
 
@@ -185,15 +191,18 @@ WORD: tuple[Family, ...] = (
         (5, 9, 12),
         (6, 9, 12),
         "Each box holds {a} {things}. {name} has {b} boxes. How many {things} does {name} have?",
-        "{name} fills {b} boxes and puts {a} {things} in each box. How many {things} are there in all?",
-        "There are {b} boxes on a shelf with {a} {things} in every box. How many {things} are on the shelf?",
+        "{name} fills {b} boxes and puts {a} {things} in each box. "
+        "How many {things} are there in all?",
+        "There are {b} boxes on a shelf with {a} {things} in every box. "
+        "How many {things} are on the shelf?",
     ),
     _times(
         "packs",
         1,
         (5, 9, 12),
         (6, 9, 12),
-        "A pack of {things} costs {a} dollars. {name} buys {b} packs. How many dollars does {name} pay?",
+        "A pack of {things} costs {a} dollars. {name} buys {b} packs. "
+        "How many dollars does {name} pay?",
         "{name} buys {b} packs of {things} at {a} dollars a pack. How many dollars is that?",
         "How many dollars do {b} packs of {things} cost if one pack costs {a} dollars?",
     ),
@@ -211,7 +220,8 @@ WORD: tuple[Family, ...] = (
         1,
         (6, 9, 12),
         (5, 8, 12),
-        "A hall has {b} rows of chairs with {a} chairs in each row. How many chairs are in the hall?",
+        "A hall has {b} rows of chairs with {a} chairs in each row. "
+        "How many chairs are in the hall?",
         "{name} sets out {b} rows of {a} chairs. How many chairs are there?",
         "There are {a} chairs in every row and {b} rows. How many chairs are there in total?",
     ),
@@ -229,7 +239,8 @@ WORD: tuple[Family, ...] = (
         1,
         (5, 9, 12),
         (6, 9, 12),
-        "{name} plants {b} rows of trees with {a} trees in each row. How many trees does {name} plant?",
+        "{name} plants {b} rows of trees with {a} trees in each row. "
+        "How many trees does {name} plant?",
         "A farm has {b} rows of {a} trees. How many trees are on the farm?",
         "Each row has {a} trees. There are {b} rows. How many trees are there?",
     ),
@@ -239,7 +250,8 @@ WORD: tuple[Family, ...] = (
         (5, 9, 12),
         (6, 9, 12),
         "{name} saves {a} dollars a week. How many dollars does {name} save in {b} weeks?",
-        "{name} puts {a} dollars in a jar every week for {b} weeks. How many dollars are in the jar?",
+        "{name} puts {a} dollars in a jar every week for {b} weeks. "
+        "How many dollars are in the jar?",
         "How many dollars does {name} save in {b} weeks at {a} dollars a week?",
     ),
     _times(
@@ -248,8 +260,10 @@ WORD: tuple[Family, ...] = (
         (5, 9, 12),
         (6, 9, 12),
         "A bag holds {a} kilograms of rice. How many kilograms are in {b} bags?",
-        "{name} carries {b} bags of rice. Each bag holds {a} kilograms. How many kilograms is that?",
-        "One bag of rice weighs {a} kilograms. {name} buys {b} bags. How many kilograms does {name} buy?",
+        "{name} carries {b} bags of rice. Each bag holds {a} kilograms. "
+        "How many kilograms is that?",
+        "One bag of rice weighs {a} kilograms. {name} buys {b} bags. "
+        "How many kilograms does {name} buy?",
     ),
     _times(
         "laps",
@@ -267,7 +281,8 @@ WORD: tuple[Family, ...] = (
         (5, 8, 10),
         "{name} earns {a} dollars an hour. How many dollars does {name} earn in {b} hours?",
         "{name} works {b} hours at {a} dollars an hour. How many dollars does {name} earn?",
-        "A job pays {a} dollars per hour. {name} works for {b} hours. How many dollars is {name} paid?",
+        "A job pays {a} dollars per hour. {name} works for {b} hours. "
+        "How many dollars is {name} paid?",
     ),
     _times(
         "speed",
@@ -284,8 +299,10 @@ WORD: tuple[Family, ...] = (
         (5, 9, 13),
         (6, 10, 15),
         "A rectangle is {a} cm wide and {b} cm long. What is its area in square cm?",
-        "{name} paints a wall that is {a} meters high and {b} meters long. How many square meters is the wall?",
-        "A garden is {b} meters long and {a} meters wide. What is the area of the garden in square meters?",
+        "{name} paints a wall that is {a} meters high and {b} meters long. "
+        "How many square meters is the wall?",
+        "A garden is {b} meters long and {a} meters wide. "
+        "What is the area of the garden in square meters?",
     ),
     Family(
         "square",
@@ -341,16 +358,20 @@ WORD: tuple[Family, ...] = (
         2,
         (8, 15, 40),
         "{name} has {a} {things}. {other} has twice as many. How many {things} does {other} have?",
-        "{other} has two times as many {things} as {name}. {name} has {a} {things}. How many does {other} have?",
-        "{name} picks {a} {things} and {other} picks double that. How many {things} does {other} pick?",
+        "{other} has two times as many {things} as {name}. {name} has {a} {things}. "
+        "How many does {other} have?",
+        "{name} picks {a} {things} and {other} picks double that. "
+        "How many {things} does {other} pick?",
     ),
     _by_constant(
         "thrice",
         1,
         3,
         (8, 14, 25),
-        "{name} has {a} {things}. {other} has three times as many. How many {things} does {other} have?",
-        "{name} picks {a} {things} and {other} picks three times that many. How many {things} does {other} pick?",
+        "{name} has {a} {things}. {other} has three times as many. "
+        "How many {things} does {other} have?",
+        "{name} picks {a} {things} and {other} picks three times that many. "
+        "How many {things} does {other} pick?",
         "A triangle has 3 sides. {name} draws {a} triangles. How many sides does {name} draw?",
     ),
     _by_constant(
@@ -367,8 +388,10 @@ WORD: tuple[Family, ...] = (
         1,
         (
             "{name} has {a} {things} and gets {b} more. How many {things} does {name} have now?",
-            "{name} has {a} {things}. {other} gives {name} {b} {things}. How many {things} does {name} have?",
-            "There are {a} {things} in a bag and {b} {things} on the table. How many {things} are there in all?",
+            "{name} has {a} {things}. {other} gives {name} {b} {things}. "
+            "How many {things} does {name} have?",
+            "There are {a} {things} in a bag and {b} {things} on the table. "
+            "How many {things} are there in all?",
         ),
         _pair(2, (9, 30, 80)),
         lambda n: n["a"] + n["b"],
@@ -392,7 +415,8 @@ WORD: tuple[Family, ...] = (
         (
             "{name} has {a} {things} and gives {b} away. How many {things} are left?",
             "{name} had {a} {things} and lost {b} of them. How many {things} does {name} have now?",
-            "There were {a} {things} on a plate. {name} took {b}. How many {things} are still on the plate?",
+            "There were {a} {things} on a plate. {name} took {b}. "
+            "How many {things} are still on the plate?",
         ),
         _whole_and_part((10, 30, 90)),
         lambda n: n["a"] - n["b"],
@@ -402,7 +426,8 @@ WORD: tuple[Family, ...] = (
         "half",
         3,
         (
-            "{name} has {a} {things} and gives half of them to {other}. How many {things} does {other} get?",
+            "{name} has {a} {things} and gives half of them to {other}. "
+            "How many {things} does {other} get?",
             "What is half of {a}?",
             "Half of the {a} {things} in a box are red. How many red {things} are there?",
         ),
@@ -414,7 +439,8 @@ WORD: tuple[Family, ...] = (
         "share",
         3,
         (
-            "{name} shares {a} {things} equally among {b} friends. How many {things} does each friend get?",
+            "{name} shares {a} {things} equally among {b} friends. "
+            "How many {things} does each friend get?",
             "{a} {things} are split into {b} equal groups. How many {things} are in each group?",
             "{b} children share {a} {things} equally. How many {things} does each child get?",
         ),
@@ -443,8 +469,10 @@ WORD: tuple[Family, ...] = (
         (
             "A room has {a} shelves. Each shelf has {b} boxes and each box holds {c} {things}. "
             "How many {things} are there?",
-            "{name} has {a} bags with {b} packs in each bag and {c} {things} in each pack. How many {things} is that?",
-            "There are {a} trays, {b} plates on each tray and {c} {things} on each plate. How many {things} are there?",
+            "{name} has {a} bags with {b} packs in each bag and {c} {things} in each pack. "
+            "How many {things} is that?",
+            "There are {a} trays, {b} plates on each tray and {c} {things} on each plate. "
+            "How many {things} are there?",
         ),
         _triple((3, 5, 8)),
         lambda n: n["a"] * n["b"] * n["c"],
@@ -455,8 +483,10 @@ WORD: tuple[Family, ...] = (
         4,
         (
             "{name} buys {a} bags of {b} {things} and eats {c}. How many {things} are left?",
-            "{name} has {a} boxes with {b} {things} in each and gives {c} {things} away. How many {things} are left?",
-            "There are {a} rows of {b} {things}. {name} takes {c} of them. How many {things} remain?",
+            "{name} has {a} boxes with {b} {things} in each and gives {c} {things} away. "
+            "How many {things} are left?",
+            "There are {a} rows of {b} {things}. {name} takes {c} of them. "
+            "How many {things} remain?",
         ),
         _packs_then_minus,
         lambda n: n["a"] * n["b"] - n["c"],
@@ -470,7 +500,8 @@ WORD: tuple[Family, ...] = (
             "How many dollars of change is that?",
             "One ticket costs {b} dollars. {name} buys {a} tickets and pays {c} dollars. "
             "How many dollars does {name} get back?",
-            "{name} has {c} dollars and buys {a} {things} at {b} dollars each. How many dollars are left?",
+            "{name} has {c} dollars and buys {a} {things} at {b} dollars each. "
+            "How many dollars are left?",
         ),
         _bill_and_change,
         lambda n: n["c"] - n["a"] * n["b"],

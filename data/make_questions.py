@@ -1,8 +1,8 @@
-"""Draw the authored questions from their families: `python data/make_questions.py` rewrites data/questions/.
+"""Draw the authored questions from their families: this script rewrites data/questions/.
 
-The same seed gives the same files, byte for byte. The pilots that chose the families and dials used their own seed
-(`--pilot`); no question was dropped, replaced or edited after a model had answered it.
-"""
+The same seed gives the same files, byte for byte. The pilots that chose the families and dials
+used their own seed (`--pilot`); no question was dropped, replaced or edited after a model had
+answered it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ import story
 from families import DRILL, NAMES, THINGS, WORD, Family
 
 HERE = Path(__file__).parent
-SEED, PILOT_SEED = 2026_11_15, 7
+SEED = 2026_11_15
+PILOT_SEED = 7
 
 
 def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
-    """Draw a family's questions, none twice, phrasings taken in turn so that each is used equally."""
+    """Draw a family's questions without repeats, with the phrasings taken in turn."""
     questions: list[dict] = []
     for dial in family.dials:
         made = tries = 0
@@ -35,7 +36,8 @@ def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
             text = family.phrasings[phrasing].format(
                 name=name, other=other, things=rng.choice(THINGS), **numbers
             )
-            gold, check = family.answer(numbers), family.check(numbers)
+            gold = family.answer(numbers)
+            check = family.check(numbers)
             if gold != check:
                 raise AssertionError(
                     f"family {family.name}: {text!r} has answer {gold}, but counting gives {check}"
@@ -54,7 +56,10 @@ def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
 
 
 def draw_set(name: str, families: tuple[Family, ...], seed: int) -> list[dict]:
-    """Draw a whole question set; each family has its own stream, so that adding one leaves the others alone."""
+    """Draw a whole question set.
+
+    Each family has its own random stream, so adding one leaves the others unchanged.
+    """
     taken: set[str] = set()
     questions = []
     for family in families:
@@ -70,7 +75,8 @@ def write(path: Path, questions: list[dict]) -> None:
         "".join(json.dumps(q, ensure_ascii=False) + "\n" for q in questions), encoding="utf-8"
     )
     print(
-        f"{path.name}: {len(questions)} questions in {len({q['family'] for q in questions})} families"
+        f"{path.name}: {len(questions)} questions in {len({q['family'] for q in questions})} "
+        "families"
     )
 
 

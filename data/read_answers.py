@@ -1,11 +1,14 @@
-"""Read the answers out of the sampled texts: `python data/read_answers.py FILE.jsonl.gz ... [--out FOLDER]`.
+"""Read the answers out of the sampled texts.
 
-Turns what `sample_gpu.py` wrote into the bundled form, and does so again, from the texts themselves, whenever the
-reading of answers is improved. The same texts give the same bytes. With `--numbers` the texts of a benchmark stay
-behind: what is written are ids, golds, read answers with their classes, and numbers. With `--public` a file of another
-project's read answers (id, gold, answers, tokens) is reduced to class numbers, where 0 is the gold's class. With
-`--effort` so is a file BENCHMARK-MODEL.jsonl.gz of answers at several efforts, and becomes a menu effort-BENCHMARK-MODEL.
-"""
+Run ``python data/read_answers.py FILE.jsonl.gz ... [--out FOLDER]``.
+
+Turns what `sample_gpu.py` wrote into the bundled form, and does so again, from the texts
+themselves, whenever the reading of answers is improved. The same texts give the same bytes. With
+`--numbers` the texts of a benchmark stay behind: what is written are ids, golds, read answers with
+their classes, and numbers. With `--public` a file of another project's read answers (id, gold,
+answers, tokens) is reduced to class numbers, where 0 is the gold's class. With `--effort` so is a
+file BENCHMARK-MODEL.jsonl.gz of answers at several efforts, and becomes a menu
+effort-BENCHMARK-MODEL."""
 
 from __future__ import annotations
 
@@ -26,12 +29,11 @@ from adalib.vote.extract import extract_answer
 HERE = Path(__file__).parent
 ORDER = ("id", "question", "gold", "level", "family", "phrasing", "dial")
 ORDER += ("answers", "tokens", "finish", "logprob", "entropy", "texts")
-LONG, WORD = (
-    70,
-    re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})"),
-)  # characters; and a word, not a command of LaTeX
-#: List prices in dollars per million tokens written, of models that are on one menu: costs are then in dollars per
-#: thousand questions. On a menu of one model costs are in tokens.
+LONG = 70  # characters
+# A word that is not a command of LaTeX.
+WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})")
+#: List prices in dollars per million tokens written, of models that are on one menu: costs are
+#: then in dollars per thousand questions. On a menu of one model costs are in tokens.
 DOLLARS = {"gpt-5.4": 15, "gpt-5.4-mini": 4.5, "gpt-5.4-nano": 1.25}
 KEPT = ("id", "question", "gold", "level", "type", "answers", "classes", "correct", "given_up")
 KEPT += ("tokens", "finish", "logprob", "entropy", "read")
@@ -45,7 +47,7 @@ def read(line: dict) -> dict:
 
 
 def without_texts(line: dict) -> dict:
-    """The same without a sentence of the benchmark or of the model: what is said of a text is said in numbers.
+    """Return the line without any sentence of the benchmark or the model, with numbers instead.
 
     Of a read answer that is long or has more than three words, the number of its class is kept.
     """
@@ -59,9 +61,8 @@ def without_texts(line: dict) -> dict:
     right = {c for c, answer in first.items() if same_answer(answer, line["gold"])}
     line |= {"classes": classes.tolist(), "correct": [int(c in right) for c in classes.tolist()]}
     told = zip(line["answers"], classes.tolist(), strict=True)
-    line["given_up"] = sum(
-        answer in given_up for answer in line["answers"]
-    )  # formulas that equal only themselves
+    # Formulas that equal only themselves.
+    line["given_up"] = sum(answer in given_up for answer in line["answers"])
     line["answers"] = [
         f"long answer {c}" if len(a) > LONG or len(WORD.findall(a)) > 3 else a for a, c in told
     ]
@@ -97,7 +98,7 @@ def as_classes(line: dict) -> dict:
 
 
 def as_effort(line: dict, model: str) -> dict:
-    """Read answers at one effort as class numbers, with the model that gave them and the price of its tokens.
+    """Read answers at one effort as class numbers, with their model and the price of its tokens.
 
     An effort "mini high" is the effort high of the model's small sibling MODEL-mini.
     """

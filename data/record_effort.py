@@ -1,13 +1,15 @@
-"""Who should get a high effort? Compute the table of chapter 11 on efforts, and write data/recorded/effort.jsonl.
+"""Compute the table on efforts of the chapter "Several models, several efforts".
 
-Run ``python data/record_effort.py`` (a minute or two; what is there already is kept, so that it can be stopped and started
-again; ``--anew`` begins anew). Each part is a menu of efforts; every question pays for its own tokens. The oracle is
-cross-fitted. The other policies look at the prompt's length, or ask at the lowest effort first and look at that
-answer's length, at whether two or three answers agree, or at both; then they keep the answer or ask once at the effort
-with the largest predicted gain minus the price times the predicted cost. They are scored on questions that they did
-not learn from. The bar is the best random mix of all arms at the cost that was paid. The chapter and a test compute a
-part again.
-"""
+Who should get a high effort? The result is data/recorded/effort.jsonl.
+
+Run ``python data/record_effort.py`` (a minute or two; what is there already is kept, so that it
+can be stopped and started again; ``--anew`` begins anew). Each part is a menu of efforts; every
+question pays for its own tokens. The oracle is cross-fitted. The other policies look at the
+prompt's length, or ask at the lowest effort first and look at that answer's length, at whether two
+or three answers agree, or at both; then they keep the answer or ask once at the effort with the
+largest predicted gain minus the price times the predicted cost. They are scored on questions that
+they did not learn from. The bar is the best random mix of all arms at the cost that was paid. The
+chapter and a test compute a part again."""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ PRICES = 40
 
 @dataclass(frozen=True)
 class Look:
-    """What a policy looks at before it decides: the prompt, or a number of answers at the lowest effort."""
+    """What a policy sees before it decides: the prompt, or some answers at the lowest effort."""
 
     answers: tuple[int, ...]
     length: bool = False
@@ -101,7 +103,7 @@ def effort_rows(menu: Menu) -> list[dict]:
 
 
 def row(policy: str, target: float, menu: Menu, cost: np.ndarray, accuracy: np.ndarray) -> dict:
-    """Compare costs and accuracies of the questions with the best mix of all arms at the mean cost."""
+    """Compare the questions' costs and accuracies with the best mix of all arms at equal cost."""
     # The mix tells no questions apart, so an arm costs it what an average question costs.
     arms = Menu(menu.models, menu.prices).table(VOTES)
     spent = max(float(cost.mean()), float(arms.cost[0]))
@@ -122,7 +124,7 @@ def row(policy: str, target: float, menu: Menu, cost: np.ndarray, accuracy: np.n
 def held_out_raises(
     menu: Menu, look: Look, targets: Sequence[float]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return what every question costs and scores at every target, by policies that never saw it."""
+    """Return every question's cost and score at every target, by policies that never saw it."""
     states = [state_of(menu, look, answers) for answers in look.answers]
     plain = Menu(menu.models, menu.prices).table(VOTES)
     total = np.zeros((2, menu.n, len(targets)))
@@ -148,11 +150,13 @@ def _library(fitted: list, plain: adalib.UtilityTable, rows: np.ndarray) -> np.n
 
 
 class State:
-    """What is known of every question after some answers at the lowest effort, in every choice of these answers.
+    """The features of every question after some answers at the lowest effort.
 
-    ``features`` have the shape (questions, choices, features); ``paid`` and ``kept``, (questions, choices), are the cost
-    so far and the accuracy if the leading answer is kept; ``cost`` and ``accuracy`` have a column per option.
-    """
+    Every choice of these answers has its own features.
+
+    ``features`` have the shape (questions, choices, features); ``paid`` and ``kept``, (questions,
+    choices), are the cost so far and the accuracy if the leading answer is kept; ``cost`` and
+    ``accuracy`` have a column per option."""
 
     def __init__(self, features, paid, kept, cost, accuracy):
         self.features = features
@@ -162,7 +166,7 @@ class State:
         self.accuracy = accuracy
 
     def fit(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the coefficients of two linear regressions, of each option's gain and of its cost."""
+        """Return the coefficients of two regressions, of each option's gain and of its cost."""
         known = self.features[rows].reshape(-1, self.features.shape[2])
         gain = self.accuracy[rows, None, :] - self.kept[rows][:, :, None]
         cost = np.broadcast_to(self.cost[rows, None, :], gain.shape)
@@ -197,7 +201,8 @@ def state_of(menu: Menu, look: Look, answers: int) -> State:
     cost = np.column_stack([menu.prices[arm] * one.tokens.mean(axis=1) for arm, one in higher])
     accuracy = np.column_stack([one.values.mean(axis=1) for _, one in higher])
     one = np.ones((menu.n, 1))
-    if not answers:  # by the prompt alone: one answer at the lowest effort, or instead of it one at a higher effort
+    # By the prompt alone: one answer at the lowest effort, or one at a higher effort instead.
+    if not answers:
         length = np.log(np.array(first.extras["prompt_tokens"], dtype=float))
         paid = price * first.tokens.mean(axis=1)
         features = np.stack([one, length[:, None]], axis=2)
@@ -217,7 +222,7 @@ def state_of(menu: Menu, look: Look, answers: int) -> State:
 
 
 def leading(responses: Responses, question: int, choice: list[int]) -> tuple[float, float]:
-    """Return the share of the leading answer among the chosen ones and its accuracy, ties shared."""
+    """Return the leading answer's share of the chosen ones and its accuracy, ties shared."""
     classes = responses.classes[question, choice]
     values = responses.values[question, choice]
     counts = np.bincount(classes[classes >= 0], minlength=1)

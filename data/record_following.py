@@ -1,9 +1,11 @@
-"""How far a price that follows spending ends above its budget on new families, and write data/recorded/following.jsonl.
+"""How far above its budget does a price that follows spending end on new families?
 
-The order in which questions arrive matters, so three orders are tried, each with several seeds: the questions of the
-new families shuffled and visited about 13 times each, a thousand visits in all; the same visits with one family after
-the other; and every question once. Run ``python data/record_following.py`` (a few minutes on two cores).
-"""
+The result is data/recorded/following.jsonl.
+
+The order in which questions arrive matters, so three orders are tried, each with several seeds:
+the questions of the new families shuffled and visited about 13 times each, a thousand visits in
+all; the same visits with one family after the other; and every question once. Run ``python
+data/record_following.py`` (a few minutes on two cores)."""
 
 from __future__ import annotations
 
@@ -36,8 +38,9 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 
 def following_rows(responses: Responses, targets: Sequence[float]) -> list[dict]:
-    """Return one row per order and target: how far folds of new families end above the budget, as a share of it."""
-    learner, protocol = Orders(), Protocol(groups=responses.extras["family"])
+    """Return one row per order and target: the overspend on new families, as a budget share."""
+    learner = Orders()
+    protocol = Protocol(groups=responses.extras["family"])
     held_out(responses, targets, learners={"follows": learner}, noises=0, protocol=protocol)
     rows = []
     for target in targets:
@@ -58,7 +61,7 @@ def following_rows(responses: Responses, targets: Sequence[float]) -> list[dict]
 
 
 class Orders(Followed):
-    """Priced stopping whose price follows what is spent, while new families arrive in several orders."""
+    """Priced stopping whose price follows spending, while new families arrive in several orders."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,7 +103,7 @@ class Orders(Followed):
     def _follow(
         self, target: float, paid: np.ndarray, visits: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """What every visit cost while the price followed, each question's answers in a random order."""
+        """Return the cost of every visit while the price follows, answers in random order."""
         orders = len(paid) // self.families.size
         controller = BudgetController(target, max(self.price(target), 1e-6))
         controller.low = LEAST / self.unit  # as the router does: what is worth less is not asked

@@ -1,12 +1,13 @@
-"""Part the book's headline gain by its causes, and write it to data/recorded/headline.jsonl, which the chapters read.
+"""Split the book's headline gain by its causes, and write it to data/recorded/headline.jsonl.
 
-A policy that weights votes by the model's certainty and stops when the next answer is not worth its price gains over
-the best random mix for two reasons. How much each brings is seen beside a mix and an oracle with the same weighted
-votes: the weighted mix over the plain one is what weighting gains, and the policy over the weighted mix is what
-stopping adds. The questions are dealt into folds, and their answers halved, in five ways, since a gain depends on that.
+A policy that weights votes by the model's certainty and stops when the next answer is not worth
+its price gains over the best random mix for two reasons. How much each brings is seen beside a mix
+and an oracle with the same weighted votes: the weighted mix over the plain one is what weighting
+gains, and the policy over the weighted mix is what stopping adds. The questions are dealt into
+folds, and their answers halved, in five ways, since a gain depends on that.
 
-Run ``python data/record_headline.py`` (a few minutes for each set of 300 questions on two cores; what is there already
-is kept, and ``--anew`` begins anew). Intervals are Student's over questions.
+Run ``python data/record_headline.py`` (a few minutes for each set of 300 questions on two cores;
+what is there already is kept, and ``--anew`` begins anew). Intervals are Student's over questions.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ SETS = {
 #: Fields of a line with one entry per answer.
 PER_ANSWER = ("answers", "classes", "correct", "tokens", "finish", "logprob", "entropy")
 
-#: Ways of dealing the questions into folds and the answers into halves; the first is the book's own.
+#: Ways of dealing the questions into folds and the answers into halves; the first is the book's
+#: own.
 DEALS = range(5)
 
-#: Whose lead over whom is recorded, at equal cost: what is left of the first's gain is the second's own part.
+#: Whose lead over whom is recorded, at equal cost: what is left of the first's gain is the
+#: second's own part.
 LEADS = {
     "oracle": ("mix",),
     "mix_weighted": ("mix",),
@@ -59,7 +62,7 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 
 def one_after_the_other(names: Sequence[str]) -> Responses:
-    """Join the questions of bundled settings, with the first answers of each that all of them have."""
+    """Join the questions of bundled settings, with as many answers each as all of them have."""
     if len(names) == 1:
         return adalib.load(names[0])
     samples = min(adalib.load(name).samples for name in names)
@@ -72,16 +75,15 @@ def one_after_the_other(names: Sequence[str]) -> Responses:
 
 
 def part_name(part: str, seed: int) -> str:
-    """Name a part in one way of dealing: ``gsm8k`` for the book's own, ``gsm8k, deal 1`` for another."""
+    """Name a part: ``gsm8k`` for the book's own folds and halves, ``gsm8k, deal 1`` for others."""
     return f"{part}, deal {seed}" if seed else part
 
 
 def headline_cells(responses: Responses, targets: Sequence[float], seed: int = 0) -> list[dict]:
-    """Compute every policy's figures at every target, and in ``over`` its leads, with Student's intervals.
+    """Compute every policy's figures at every target with Student's intervals; ``over`` has leads.
 
-    The mix and the oracle may give any number of answers that the policy may, as far as half of the answers allow.
-    ``seed`` deals the questions into folds and the answers into halves.
-    """
+    The mix and the oracle may give any number of answers that the policy may, as far as half of
+    the answers allow. ``seed`` deals the questions into folds and the answers into halves."""
     menu = [stop for stop in STOPS if 2 * stop <= responses.samples]
     names = [name for name in LEADS if name in LADDER]
     learners = {name: PricedStopping(LADDER[name], exact=True) for name in names}
@@ -93,7 +95,10 @@ def headline_cells(responses: Responses, targets: Sequence[float], seed: int = 0
 
 
 def _cell(row: HeldOutRow, rows: dict[tuple[str, float], HeldOutRow]) -> dict:
-    """One row's figures, its gain's interval by Student's t, and its leads: gain less gain, each at its own cost."""
+    """Return one row's figures, its gain's Student interval, and its leads.
+
+    A lead is gain less gain, each at its own cost.
+    """
     over = {}
     for other in LEADS.get(row.policy, ()):
         lead = row.gains if other == "mix" else row.gains - rows[other, row.target].gains

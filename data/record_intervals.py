@@ -1,7 +1,9 @@
-"""Compare bounds of a mean gain and try the verdict on worlds whose truth is known; write data/recorded/intervals.jsonl.
+"""Compare bounds of a mean gain, and try the verdict on worlds whose truth is known.
+
+The result is data/recorded/intervals.jsonl.
 
 Run ``python data/record_intervals.py`` (about ten minutes on two cores; what is there already is
-kept, so that it can be stopped and started again; ``--anew`` begins anew). Chapter 7 reads it, and
+kept, so that it can be stopped and started again; ``--anew`` begins anew). "Results" reads it, and
 computes a part of it again.
 
 The first parts, one per world, compare ways to bound a mean from below, for one policy. The
@@ -31,7 +33,9 @@ from adalib.paper.results import recorded_rows
 from adalib.sequential.policy import PricedStopping
 
 SIZES = (31, 60, 120, 300)
-SAMPLES, RESAMPLES, EVALUATIONS = 2000, 400, 1000
+SAMPLES = 2000
+RESAMPLES = 400
+EVALUATIONS = 1000
 WRONG = 0.05
 MATTERS = 0.01
 
@@ -104,9 +108,11 @@ def student_bound(values: np.ndarray, imaginary: float = 0.0) -> np.ndarray:
 
 def likelihood_bound(values: np.ndarray, imaginary: float) -> np.ndarray:
     """`cautious_bound` with another weight of the imaginary question, by bisection."""
-    n, far = len(values), values + 1
+    n = len(values)
+    far = values + 1
     critical = student.ppf(1 - WRONG, n - 1) ** 2
-    weight, scale = n + imaginary, far.max(axis=0)
+    weight = n + imaginary
+    scale = far.max(axis=0)
     low = np.full(values.shape[1], -critical / n - 20)
     high = np.full(values.shape[1], np.log(weight) / 2 + 10)
     for _ in range(45):
@@ -115,7 +121,8 @@ def likelihood_bound(values: np.ndarray, imaginary: float) -> np.ndarray:
         total = (1 / (d + far)).sum(axis=0) + imaginary / d
         logs = np.log(d + far).sum(axis=0) + imaginary * np.log(d)
         outside = 2 * (logs + weight * np.log(total / weight)) > critical
-        low, high = np.where(outside, middle, low), np.where(outside, high, middle)
+        low = np.where(outside, middle, low)
+        high = np.where(outside, high, middle)
     d = np.exp(low) * scale
     return weight / ((1 / (d + far)).sum(axis=0) + imaginary / d) - d - 1
 
@@ -123,7 +130,8 @@ def likelihood_bound(values: np.ndarray, imaginary: float) -> np.ndarray:
 def bootstrap_bounds(values: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """The studentised bootstrap and BCa; all samples are resampled by the same counts."""
     n = len(values)
-    mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(n)
+    mean = values.mean(axis=0)
+    error = values.std(axis=0, ddof=1) / np.sqrt(n)
     counts = rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES) / n
     means = counts @ values
     spread = np.sqrt(np.maximum(counts @ values**2 - means**2, 1e-12) / (n - 1))
@@ -134,7 +142,8 @@ def bootstrap_bounds(values: np.ndarray, rng: np.random.Generator) -> dict[str, 
 def corrected(values: np.ndarray, means: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """A percentile of the resampled means, moved for bias and for skewness."""
     below = (means < mean).mean(axis=0) + 0.5 * (means == mean).mean(axis=0)
-    bias, excess = norm.ppf(below.clip(0.001, 0.999)), values - mean
+    bias = norm.ppf(below.clip(0.001, 0.999))
+    excess = values - mean
     skew = (excess**3).sum(axis=0) / (6 * np.maximum((excess**2).sum(axis=0), 1e-12) ** 1.5)
     tail = bias + norm.ppf(WRONG)
     share = norm.cdf(bias + tail / (1 - skew * tail))
@@ -145,7 +154,8 @@ def corrected(values: np.ndarray, means: np.ndarray, mean: np.ndarray) -> np.nda
 
 def bernstein_bound(values: np.ndarray) -> np.ndarray:
     """Bernstein's inequality with the empirical variance (Maurer and Pontil 2009)."""
-    n, log = len(values), np.log(2 / WRONG)
+    n = len(values)
+    log = np.log(2 / WRONG)
     spread = np.sqrt(2 * values.var(axis=0, ddof=1) * log / n)
     return values.mean(axis=0) - spread - 14 * log / (3 * (n - 1))
 
@@ -183,7 +193,7 @@ def fortune(values: np.ndarray, growing: bool) -> np.ndarray:
 
 
 def bounds(world: str) -> list[dict]:
-    """How often each method says that a policy gains, and how often two intervals hold the truth."""
+    """Count how often each method claims a gain, and how often two intervals hold the truth."""
     draw, truth = WORLDS[world]
     rows = []
     for n in SIZES:
@@ -246,14 +256,15 @@ def alike(draw: Draw, shared: float = 0.5) -> Callable:
 
     def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
         k = len(TARGETS) * len(POLICIES)
-        common, own = draw(rng, (n, 1)), draw(rng, (n, k))
+        common = draw(rng, (n, 1))
+        own = draw(rng, (n, k))
         return np.where(rng.random((n, k)) < shared, common, own), 1.0
 
     return drawn
 
 
 def unequal(share: float, loss: float, mean: float, large_lose: bool = False) -> Callable:
-    """Families of unequal size, some of which lose; their gains are scaled as `held_out` scales them."""
+    """Draw families of unequal size, some of which lose; gains are scaled as in `held_out`."""
 
     def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
         k = len(TARGETS) * len(POLICIES)
@@ -272,7 +283,7 @@ def unequal(share: float, loss: float, mean: float, large_lose: bool = False) ->
 
 @cache
 def real_gains(name: str) -> np.ndarray:
-    """Gains of real questions under real policies, less their means; the last policy is the best."""
+    """Return gains of real questions under real policies, centred; the last policy is the best."""
     if name == "gpqa":
         learners = {
             "label": LabelPolicy(),
@@ -362,7 +373,7 @@ def gains_of(trial: Trial, n: int, rng: np.random.Generator) -> tuple[np.ndarray
 
 
 def verdicts(world: str, samples: int = EVALUATIONS) -> list[dict]:
-    """How often each of the three words is said, and how often a policy is named that does not gain."""
+    """Count each of the three verdicts, and how often one names a policy that does not gain."""
     trial = TRIALS[world]
     rows = []
     for n in trial.sizes:

@@ -1,12 +1,12 @@
-"""How much does learning cost? Regret against the best rule of a world in which it can be computed exactly.
+"""What does learning cost? Regret against the best rule where it can be computed exactly.
 
-Run ``python data/record_learning.py`` (minutes; what is there already is kept, ``--anew`` begins anew); it writes
-data/recorded/learning.jsonl. Every question has two answers; which one is right is not known, nor how often it comes:
-with the chances in `PEOPLE`, each for a third of the questions. The best rule at a price follows from dynamic
-programming over the counts. Regret is what a policy loses of accuracy less price times cost, at the price at which the
-best rule spends the budget. A policy is played every sequence of answers, each with its chance, so nothing is simulated
-but the answers that teach it.
-"""
+Run ``python data/record_learning.py`` (minutes; what is there already is kept, ``--anew`` begins
+anew); it writes data/recorded/learning.jsonl. Every question has two answers; which one is right
+is not known, nor how often it comes: with the chances in `PEOPLE`, each for a third of the
+questions. The best rule at a price follows from dynamic programming over the counts. Regret is
+what a policy loses of accuracy less price times cost, at the price at which the best rule spends
+the budget. A policy is played every sequence of answers, each with its chance, so nothing is
+simulated but the answers that teach it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ from adalib.sequential.policy import PricedStopping
 from adalib.sequential.replay import shares_of
 from adalib.sequential.streams import Streams
 
-PEOPLE, LAST = np.array([0.95, 0.7, 0.4]), 12
-SIZES, BUDGETS, SEEDS = (100, 300, 1000, 3000), (1.5, 2.0, 3.0), range(8)
+PEOPLE = np.array([0.95, 0.7, 0.4])
+LAST = 12
+SIZES = (100, 300, 1000, 3000)
+BUDGETS = (1.5, 2.0, 3.0)
+SEEDS = range(8)
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
@@ -43,7 +46,10 @@ def world(n: int, samples: int, seed: int):
 
 
 def best_rule(price: float, people: np.ndarray = PEOPLE, last: int = LAST) -> float:
-    """What the best rule has of accuracy less price times cost, by dynamic programming over counts up to ``last``."""
+    """Return the best rule's accuracy less price times cost, by dynamic programming over counts.
+
+    Counts go up to ``last``.
+    """
 
     def mass(
         a: int, b: int
@@ -85,7 +91,8 @@ def regrets(size: int) -> list[dict]:
         )
         used, shares = shares_of([policy.mix(budget) for budget in BUDGETS])
         stops, worth = policy.play([policy.members[number] for number in used], streams)
-        costs, values = chances @ (stops + 1) @ shares.T, chances @ worth @ shares.T
+        costs = chances @ (stops + 1) @ shares.T
+        values = chances @ worth @ shares.T
         for budget, cost, value in zip(BUDGETS, costs, values, strict=True):
             bound = minimize_scalar(
                 lambda x, b=budget: best_rule(x) + b * x, bounds=(0, 0.3), method="bounded"

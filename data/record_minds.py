@@ -1,11 +1,13 @@
-"""Compute the dear tables of chapter 11, and write them to data/recorded/minds.jsonl, which the chapter reads.
+"""Compute the expensive tables of the chapter "Several models, several efforts".
 
-Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is kept, so that it can be
-stopped and started again; ``--anew`` begins anew). Each of three models is held out on the questions that fit it and
-two of them on GSM8K and MATH, at an average of two answers; the menu of the two larger ones under two price lists; and
-public reasoning models on three benchmarks, paid by the answer and by the token. The chapter and a test compute some
-of the cells again.
-"""
+The result is data/recorded/minds.jsonl.
+
+Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is
+kept, so that it can be stopped and started again; ``--anew`` begins anew). Each of three models is
+held out on the questions that fit it and two of them on GSM8K and MATH, at an average of two
+answers; the menu of the two larger ones under two price lists; and public reasoning models on
+three benchmarks, paid by the answer and by the token. The chapter and a test compute some of the
+cells again."""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 
 def way_cells(menu: Menu, targets: Sequence[float], alone: str | None = None) -> list[dict]:
-    """Hold out the ways through a menu, the cheaper model first: its oracle, going on or up under one price.
+    """Hold out the ways through a menu, cheaper model first: the oracle, and the priced ways.
 
     With ``alone`` that model is also stopped by its own price, without the other.
     """
@@ -83,11 +85,12 @@ def way_cells(menu: Menu, targets: Sequence[float], alone: str | None = None) ->
 def reasoning_cells(
     answers: Responses, averages: Sequence[float], cost: Literal["samples", "tokens"] = "samples"
 ) -> list[dict]:
-    """Hold out the votes of a model whose texts and certainty are unknown: oracles, the price and, by answers, peers.
+    """Hold out the votes of a model whose texts and certainty are unknown.
 
-    Targets and costs are in average answers, also where tokens are paid. In ``behind`` is how far a stopper is behind
-    the cross-fitted oracle, with its interval.
-    """
+    The rows are oracles, the price and, where costs are answers, its peers.
+
+    Targets and costs are in average answers, also where tokens are paid. In ``behind`` is how far
+    a stopper is behind the cross-fitted oracle, with its interval."""
     unit = 1.0 if cost == "samples" else float(np.mean(answers.tokens))
     menu = [b for b in STOPS if b <= answers.samples // 2]
     learners: dict[str, Learner | Planner] = {
@@ -101,7 +104,8 @@ def reasoning_cells(
     rows = held_out(
         answers, [unit * b for b in averages], menu, learners=learners, noises=0, protocol=protocol
     )
-    oracles, cells = {row.target: row for row in rows if row.policy == "oracle"}, []
+    oracles = {row.target: row for row in rows if row.policy == "oracle"}
+    cells = []
     for row in rows:
         if row.policy in ("oracle", "mix", *learners):
             cell = {
@@ -115,10 +119,11 @@ def reasoning_cells(
 
 
 class _Alone:
-    """One model of a menu, stopped by a price; below the price of one answer it pays for one answer."""
+    """One model of a menu, stopped by a price; it always pays for at least one answer."""
 
     def __init__(self, menu: Menu, name: str):
-        self.name, self.unit = name, (menu.unit or {})[name]
+        self.name = name
+        self.unit = (menu.unit or {})[name]
 
     def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> list:
         taught, asked = (part.answers.models[self.name] for part in (train, test))

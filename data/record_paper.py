@@ -1,9 +1,11 @@
-"""Train what chapters 6, 7, 8 and 12 and the replication table need, and write it to data/recorded/paper.jsonl.
+"""Train what the chapters on learning, results, patterns and the referee need.
 
-Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept, so that it can be
-stopped and started again; ``--anew`` begins anew). Every chapter trains a stated part of it again, which must agree,
-and so does a test. A line is a held-out row, a row of a table, or the columns that a trained model chose, a digit each.
-"""
+The replication table needs it too. The result is data/recorded/paper.jsonl.
+
+Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept,
+so that it can be stopped and started again; ``--anew`` begins anew). Every chapter trains a stated
+part of it again, which must agree, and so does a test. A line is a held-out row, a row of a table,
+or the columns that a trained model chose, a digit each."""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12)
 
 
 def held(responses, policies=("curve",), gains=(), targets=TARGETS, **options) -> list[dict]:
-    """Rows of `adalib.held_out` for some policies; the gain of every question only for those in ``gains``."""
+    """Return rows of `adalib.held_out`; every question's gain only for those in ``gains``."""
     rows = adalib.held_out(responses, targets, **options)
     return [plain(row, row.policy in gains) for row in rows if row.policy in policies]
 
@@ -66,11 +68,12 @@ def plain(row, gains: bool, digits: int | None = None) -> dict:
 def held_out_along(
     responses: Responses, grid: Sequence[float] = paper.results.GRID
 ) -> list[HeldOutRow]:
-    """The curve policy and the baselines along a grid, label imitation and its noise control at `TARGETS`.
+    """Compute the curve policy and the baselines along a grid, label imitation at `TARGETS`.
 
-    The rows are those of `adalib.held_out`, which would train a classifier a budget, and two for noise; the curve
-    policy is one model for all budgets.
-    """
+    Label imitation has its noise control.
+
+    The rows are those of `adalib.held_out`, which would train a classifier per budget, and two for
+    noise; the curve policy is one model for all budgets."""
     along = sorted({float(budget) for budget in (*grid, *TARGETS)})
     rows = adalib.held_out(responses, along, **CURVE)
     labels = adalib.held_out(responses, TARGETS, learners={"label": LabelPolicy()}, noises=1)
@@ -78,14 +81,17 @@ def held_out_along(
 
 
 def along(name: str) -> list[dict]:
-    """Chapter 7's rows; every question's gains only where its verdict looks at them, to six digits."""
+    """Compute the rows of "Results", with every question's gain where its verdict needs it.
+
+    Gains have six digits.
+    """
     kept = ("oracle", "curve", "label", "noise")
     rows = [row for row in held_out_along(answers(name)) if row.policy in kept]
     return [plain(row, row.target in TARGETS and row.policy != "noise", digits=6) for row in rows]
 
 
 def learning() -> Iterator[Part]:
-    """Chapter 6, on word-fewshot."""
+    """Compute what "Learning" needs on word-fewshot."""
     word = answers("word-fewshot")
     first, rest = word.set_aside(0)
     marked, unmarked = word.split_samples(1)
@@ -116,7 +122,7 @@ def learning() -> Iterator[Part]:
 
 
 def results() -> Iterator[Part]:
-    """Chapter 7."""
+    """Compute what "Results" needs."""
     for seed in (None, 1):
         yield f"main table, draw {seed}", partial(paper.results.main_rows, seed)
     for name in REAL:
@@ -130,13 +136,14 @@ def results() -> Iterator[Part]:
             partial(held, word, ("label",), targets=[3.0], features=noise, **LABEL),
         )
         yield f"noise {seed} in-sample", partial(in_sample, "word-fewshot", noise, (3.0,))
-    kept, apart = ("oracle", "curve", "noise"), Protocol(groups=word.extras["family"])
+    kept = ("oracle", "curve", "noise")
+    apart = Protocol(groups=word.extras["family"])
     one = {"learners": {"curve": CurvePolicy()}, "noises": 1, "protocol": apart}
     yield "one noise by family", partial(held, word, kept, **one)
 
 
 def benchmarks() -> Iterator[Part]:
-    """Chapters 6 and 7, on the paper's benchmarks."""
+    """Compute what "Learning" and "Results" need on the paper's benchmarks."""
     for name in BENCHMARKS:
         for kind in ("text", "noise"):
             yield f"{name} reconstructed, {kind}", partial(reconstructed, name, kind)
@@ -148,14 +155,14 @@ def benchmarks() -> Iterator[Part]:
 
 
 def reconstructed(name: str, kind: str) -> list[dict]:
-    """The paper's five methods by our reconstruction of its protocol, from 48 answers per question as it has."""
+    """Run the paper's five methods by our reconstruction, from 48 answers per question."""
     half, _ = answers(name).split_samples(0)
     features = adalib.noise_features(half.n) if kind == "noise" else None
     return [asdict(row) for row in paper.reconstructed(half, TARGETS, features=features)]
 
 
 def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: int) -> list[dict]:
-    """Held-out rows with priced stopping among the learners; every question's gain to six digits."""
+    """Return held-out rows with priced stopping among the learners; gains have six digits."""
     rows = adalib.held_out(
         answers(name),
         targets,
@@ -171,7 +178,7 @@ def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: in
 def in_sample_gains(
     responses: Responses, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
 ) -> pd.DataFrame:
-    """Our reconstruction of the learned policy's scores, held against the best random mix at the cost that it had."""
+    """Compare our reconstruction of the learned policy with the best random mix at its cost."""
     table = responses.table(**PAPER_WAY)
     scored = pd.DataFrame(
         map(asdict, paper.reconstructed(responses, targets, features=features))
@@ -193,12 +200,10 @@ def in_sample(
 
 
 def ablations() -> Iterator[Part]:
-    """Chapter 8."""
-    simulated, real, word = (
-        paper.ablations.simulated_pool(),
-        paper.ablations.real_pool(),
-        answers("word-fewshot"),
-    )
+    """Compute what "Patterns and ablations" needs."""
+    simulated = paper.ablations.simulated_pool()
+    real = paper.ablations.real_pool()
+    word = answers("word-fewshot")
     families = real.grouped(word.extras["family"])
     yield "simulated pool by row", partial(trials, simulated, "row")
     yield "simulated pool by question", partial(trials, simulated, "question")
@@ -215,8 +220,9 @@ MATH = ("math-qwen15", "math-qwen05")
 
 
 def on_math() -> Iterator[Part]:
-    """Chapter 8 on MATH: a pool of two models, growing shares, importances."""
-    math, blind = answers(MATH[0]), adalib.noise_features(answers(MATH[0]).n, 15)
+    """Compute "Patterns and ablations" on MATH: two models pooled, growing shares, importances."""
+    math = answers(MATH[0])
+    blind = adalib.noise_features(answers(MATH[0]).n, 15)
     for kind, pooled in (
         ("text", paper.ablations.real_pool(MATH)),
         ("noise", paper.ablations.real_pool(MATH, blind)),
@@ -230,7 +236,8 @@ def on_math() -> Iterator[Part]:
             f"{name}, held-out shares",
             partial(frame, held_out_curve, answers(name), shares=(0.1, 0.3, 1.0)),
         )
-    table, known = utility(MATH[0]), adalib.text_features(math.questions, math.entropy[:, 0])
+    table = utility(MATH[0])
+    known = adalib.text_features(math.questions, math.entropy[:, 0])
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
     yield "importances on MATH", partial(frame, importances, known, labels)
 
@@ -241,7 +248,7 @@ def importances(
     draws: int = 20,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Share of each feature in the gain of the paper's trees, beside two references that hold no signal."""
+    """Return each feature's share in the gain of the paper's trees, and two references of noise."""
     labels = np.asarray(labels)
     rng = np.random.default_rng(seed)
     mixed = [rng.permutation(labels) for _ in range(draws)]
@@ -258,7 +265,8 @@ def importances(
             lambda job: LabelPolicy(seed=seed).fit_labels(*job).importance().to_numpy(), jobs
         )
     )
-    shuffled, noise = np.array(shares[1 : 1 + draws]), np.array(shares[1 + draws :])
+    shuffled = np.array(shares[1 : 1 + draws])
+    noise = np.array(shares[1 + draws :])
     low, high = np.quantile(shuffled, [0.025, 0.975], axis=0)
     table = pd.DataFrame(
         {
@@ -283,21 +291,24 @@ def held_out_curve(
     folds: int = 5,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Learning curves of the label and the curve policy by the held-out protocol, with a noise control.
+    """Compute held-out learning curves of the label and the curve policy, with a noise control.
 
-    The questions are dealt into folds, the answers into halves. Policies learn a share of the questions of the other
-    folds, from one half of the answers; every question is scored once a half, on the other answers.
-    """
+    The questions are dealt into folds, the answers into halves. Policies learn a share of the
+    questions of the other folds, from one half of the answers; every question is scored once a
+    half, on the other answers."""
     check_halves(responses, budgets, 1)
-    n, alone = responses.n, np.arange(responses.n)
+    n = responses.n
+    alone = np.arange(responses.n)
     inputs = pd.DataFrame(
         text_features(responses.questions) if features is None else features
     ).reset_index(drop=True)
-    order, fold = np.random.default_rng(seed).permutation(n), deal(alone, folds, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    fold = deal(alone, folds, seed)
     halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
     targets = check_targets(targets, halves[0].table.cost)
     learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
-    names, rows = [*learners, "noise"], []
+    names = [*learners, "noise"]
+    rows = []
     columns = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
     for share in shares:
         parts = []
@@ -343,7 +354,8 @@ def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -
 
 def shares(name: str) -> list[dict]:
     """What the trees predicted for all questions, by share of them that was trained on."""
-    table, noise = utility(name), adalib.noise_features(utility(name).n)
+    table = utility(name)
+    noise = adalib.noise_features(utility(name).n)
     rows = []
     for target, seeds in [(3.0, 8), (1.5, 4), (2.0, 4)]:
         labels = adalib.bisect(table.acc, table.cost, target).labels

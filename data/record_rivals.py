@@ -1,4 +1,6 @@
-"""Compare priced stopping with every rival on every setting, at the cost really paid; write data/recorded/rivals.jsonl.
+"""Compare priced stopping with every rival on every setting, at the cost really paid.
+
+The result is data/recorded/rivals.jsonl.
 
 Run ``python data/record_rivals.py`` (about an hour on two cores; what is there already is kept, so
 that it can be stopped and started again; ``--anew`` begins anew). A budget is a cap here, which a

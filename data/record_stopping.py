@@ -1,13 +1,15 @@
-"""Compute the whole comparison of chapter 9, and write it to data/recorded/stopping.jsonl, which the chapter reads.
+"""Compute the whole comparison of the chapter "When to stop".
 
-Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
-be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
-at six targets, with every peer, with signals that say nothing and with other folds; the home-made ones at three targets
-with the mean token entropy, those of `word` by family, there also as the router runs it; and a simulated population
-whose votes say nothing. On the home-made sets the mix and the oracle have the five budgets of chapter 7;
-data/recorded/menus.jsonl has the same comparison where they may stop wherever the policy may. A test computes some of
-the cells again.
-"""
+The result is data/recorded/stopping.jsonl.
+
+Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is
+kept, so that it can be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four
+home-made settings are held out by question, at six targets, with every peer, with signals that say
+nothing and with other folds; the home-made ones at three targets with the mean token entropy,
+those of `word` by family, there also as the router runs it; and a simulated population whose votes
+say nothing. On the home-made sets the mix and the oracle have the five budgets of "Results";
+data/recorded/menus.jsonl has the same comparison where they may stop wherever the policy may. A
+test computes some of the cells again."""
 
 from __future__ import annotations
 
@@ -42,16 +44,11 @@ TARGETS = (1.5, 2, 3, 4, 6, 8)
 _BUDGETS = (1, 2, 4, 8, 16)
 
 _SHARPNESS = (1.5, 3.0, 6.0, 12.0)
-_LEFT_OUT = ("fixed", "random", "length")  # chapter 7 has them: no better than the mix
-_PRICES = (
-    "follows",
-    "first",
-    "stays",
-)  # a price that follows what is spent, its first questions; and one that stays
-_NO_BARS = (
-    "mix",
-    "oracle_in_sample",
-)  # gains count over the mix already; what is in sample is no bar
+_LEFT_OUT = ("fixed", "random", "length")  # "Results" has them: no better than the mix
+# A price that follows spending, its first questions, and a price that stays.
+_PRICES = ("follows", "first", "stays")
+# Gains count over the mix already; what is in sample is no bar.
+_NO_BARS = ("mix", "oracle_in_sample")
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
@@ -83,7 +80,7 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 
 def wide_parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
-    """Yield the home-made settings again, by question and by family, with the policy's own menu for all."""
+    """Yield the home-made settings by question and by family, with the policy's menu for all."""
     for name in REAL:
         answers = adalib.load(name)
         yield f"{name} by question", partial(menu_cells, answers, TARGETS)
@@ -102,12 +99,13 @@ def stopping_cells(
     menu: Sequence[int] = _BUDGETS,
     peers: bool = True,
 ) -> list[dict]:
-    """Compute every cell of chapter 9's table for one file: a row's figures, and in ``over`` its lead on others.
+    """Compute every cell of the comparison for one file: figures, and in ``over`` the leads.
 
-    Rungs and peers that need log-probabilities are left out where there are none, text where all texts are alike.
-    Peers are tuned to every target, and scored as published at what that costs; there the rungs are scored too.
-    """
-    sure, told = responses.logprob is not None, len(set(responses.questions)) > 1
+    Rungs and peers that need log-probabilities are left out where there are none, text where all
+    texts are alike. Peers are tuned to every target, and scored as published at what that costs;
+    there the rungs are scored too."""
+    sure = responses.logprob is not None
+    told = len(set(responses.questions)) > 1
     there = {"votes", *["text"] * told, *["certainty"] * sure}
     rungs = {
         name: PricedStopping(signals, exact=True)
@@ -130,7 +128,8 @@ def stopping_cells(
     )
     rows += weighted_bars(responses, targets, groups, menu) if sure else []
     ends = {"votes", list(rungs)[-1]}
-    # All but the baselines at the targets; at what a published peer costs, the peer and the ladder's two ends.
+    # All but the baselines at the targets; at what a published peer costs, the peer and the
+    # ladder's two ends.
     shown = [
         row
         for row in rows
@@ -148,7 +147,7 @@ def stopping_cells(
 def menu_cells(
     responses: Responses, targets: Sequence[float], groups: Sequence | None = None
 ) -> list[dict]:
-    """Compute both ends of the ladder beside a mix and an oracle that may give any number of answers they may."""
+    """Compute both ends of the ladder next to a mix and an oracle with any number of answers."""
     learners = {name: PricedStopping(LADDER[name], exact=True) for name in ("votes", "all three")}
     rows = held_out(
         responses, targets, STOPS, learners=learners, noises=0, protocol=Protocol(groups=groups)
@@ -159,7 +158,7 @@ def menu_cells(
 
 
 def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
-    """Compute what signals that say nothing add to votes alone: features of noise, and shuffled log-probabilities."""
+    """Compute what empty signals add to votes: noise features and shuffled log-probabilities."""
     if responses.logprob is None:
         raise ValueError(f"{responses.source}: has no log-probabilities to shuffle")
     flat = np.random.default_rng(0).permutation(responses.logprob.ravel())
@@ -187,7 +186,7 @@ def control_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
 
 
 def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
-    """Compute what the mean token entropy adds: to votes, beside certainty, and to all that is usually heard."""
+    """Compute what the mean token entropy adds to votes, to certainty, and to all signals."""
     tried = {
         "votes + entropy": ("votes", "votes + certainty"),
         "votes + certainty + entropy": ("votes + certainty",),
@@ -210,7 +209,7 @@ def entropy_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
 
 
 def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
-    """Compute what all three signals cost where the questions are dealt into folds, and the answers halved, anew."""
+    """Compute all three signals with the folds dealt, and the answers halved, in new ways."""
     return [
         {
             "policy": f"deal {seed}",
@@ -230,8 +229,9 @@ def fold_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
 
 
 def followed_cells(responses: Responses, targets: Sequence[float]) -> list[dict]:
-    """Compute what each fold's new families cost at a price that stays, and at one that follows what is spent."""
-    families, learner = responses.extras["family"], Followed()
+    """Compute what each fold's new families cost at a fixed price and at one that follows."""
+    families = responses.extras["family"]
+    learner = Followed()
     rows = held_out(
         responses,
         targets,
@@ -244,11 +244,12 @@ def followed_cells(responses: Responses, targets: Sequence[float]) -> list[dict]
 
 
 class Followed(PricedStopping):
-    """Priced stopping as the router runs it: some thousand new questions, and a price that follows what they cost.
+    """Priced stopping as the router runs it, over a thousand new questions.
 
-    Of every fold it notes by what share of the budget that ended above it, after all and after the first 250, and by
-    what share the price of the training questions would have.
-    """
+    Its price follows what they cost.
+
+    Of every fold it notes by what share of the budget that ended above it, after all and after the
+    first 250, and by what share the price of the training questions would have."""
 
     _FIRST = 250
 
@@ -261,17 +262,14 @@ class Followed(PricedStopping):
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Learn from ``train``, and meet the questions of ``test`` in random order, as often as makes a thousand."""
-        policy = copy(self).fit(
-            train.answers, train.features, train.groups
-        )  # folds are learned side by side
+        """Learn from ``train``, then meet ``test`` in random order until a thousand have come."""
+        # Folds are learned side by side.
+        policy = copy(self).fit(train.answers, train.features, train.groups)
         streams = policy.streams(test.answers, 1, REPLAYS)
         stops, worth = policy.play(policy.members, streams, test.features)
         paid = policy.paid(policy.members, streams, stops)
-        stay, n = (
-            policy.replay(test.answers, targets, test.features).cost.mean(axis=0),
-            test.answers.n,
-        )
+        stay = policy.replay(test.answers, targets, test.features).cost.mean(axis=0)
+        n = test.answers.n
         return [
             policy._run(target, cost, paid, worth, n)
             for target, cost in zip(targets, stay, strict=True)
@@ -280,7 +278,8 @@ class Followed(PricedStopping):
     def _run(
         self, target: float, stay: float, paid: np.ndarray, worth: np.ndarray, n: int
     ) -> tuple:
-        rng, orders = np.random.default_rng(0), len(paid) // n
+        rng = np.random.default_rng(0)
+        orders = len(paid) // n
         controller = BudgetController(target, max(self.price(target), 1e-6))
         controller.low = LEAST / self.unit  # as the router does: what is worth less is not asked
         visits = rng.permutation(np.repeat(np.arange(n), 1000 // n + 1))
@@ -296,7 +295,7 @@ class Followed(PricedStopping):
         return tuple(np.bincount(visits, part) / np.bincount(visits) for part in (cost, value))
 
     def shares(self, target: float) -> dict[str, list[float]]:
-        """By what share of the budget every fold ended above it, or below where negative, from low to high."""
+        """Return every fold's overspend as a share of the budget, sorted; negative if below."""
         ended = zip(*(above for budget, *above in self._ended if budget == target), strict=True)
         return {
             name: sorted(round(one, 5) for one in part)
@@ -311,18 +310,23 @@ def weighted_bars(
     menu: Sequence[int] = _BUDGETS,
     seed: int = 0,
 ) -> list[HeldOutRow]:
-    """Score the best mix and the static oracle when votes are weighted by certainty: a better vote, no better plan.
+    """Score the best mix and the static oracle with votes weighted by certainty.
 
-    How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of plain votes, so that
-    they stand beside those of `adalib.held_out`, whose answers ``seed`` halves alike.
-    """
+    The vote is better, the plan is not.
+
+    How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of
+    plain votes, so that they stand beside those of `adalib.held_out`, whose answers ``seed``
+    halves alike."""
     halves = compared(responses).split_samples(seed)
     voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
     scores = Scores(["mix_weighted", "oracle_weighted"])
     for number in range(2):
-        teach, score = voted[number], voted[1 - number]
+        teach = voted[number]
+        score = voted[1 - number]
         best = max(_SHARPNESS, key=lambda s: teach[s].acc.mean())
-        chosen, scored, plain = teach[best], score[best], halves[1 - number].table(menu)
+        chosen = teach[best]
+        scored = score[best]
+        plain = halves[1 - number].table(menu)
         for target, labels in oracles_at(chosen, targets):
             mix = best_mix(chosen.acc, chosen.cost, target)
             scores.add("mix_weighted", target, *mix.outcome(scored), plain)
@@ -333,7 +337,10 @@ def weighted_bars(
 
 
 def cell(row: HeldOutRow, others: Sequence[HeldOutRow]) -> dict:
-    """One row's figures, and its lead on the others at its target: gain less gain, each at its own cost."""
+    """Return one row's figures and its lead on the others at its target.
+
+    A lead is gain less gain, each at its own cost.
+    """
     over = {}
     for other in others:
         if other.target == row.target and other.policy not in (row.policy, *_NO_BARS):

@@ -1,11 +1,11 @@
 """Does last month's router still hold? Policies fitted on one set of answers and used on another.
 
-Run ``python data/record_transfer.py`` (about a quarter of an hour on two cores; what is there already is kept, so that
-it can be stopped and started again; ``--anew`` begins anew); it writes data/recorded/transfer.jsonl. A policy moves to
-another benchmark, another model or another temperature, and is used as it is, fitted again on a hundred questions from
-there, or fitted on its old questions and those hundred together. At home it learns from two thirds of the new
-questions. Every question is scored by policies that never saw it, neither there nor at the old place.
-"""
+Run ``python data/record_transfer.py`` (about a quarter of an hour on two cores; what is there
+already is kept, so that it can be stopped and started again; ``--anew`` begins anew); it writes
+data/recorded/transfer.jsonl. A policy moves to another benchmark, another model or another
+temperature, and is used as it is, fitted again on a hundred questions from there, or fitted on its
+old questions and those hundred together. At home it learns from two thirds of the new questions.
+Every question is scored by policies that never saw it, neither there nor at the old place."""
 
 from __future__ import annotations
 
@@ -56,10 +56,14 @@ def moved(
     learners: Mapping[str, Learner | Planner] = LEARNERS,
     ways: Sequence[str] = WAYS,
 ) -> list[dict]:
-    """Score learners of the old answers on the new ones: a row per way, policy and target, with the budget missed."""
+    """Score learners of the old answers on the new ones, with the share of the budget missed.
+
+    There is one row per way, policy and target.
+    """
     answers = stacked(old, new)
     both = Half(answers, answers.table())
-    score, rows = both.table.take(np.arange(old.n, answers.n)), []
+    score = both.table.take(np.arange(old.n, answers.n))
+    rows = []
     for way in ways:
         folds = list(ways_to_learn(old, new, answers.questions, way))
         outcomes = learned(both, both, targets, folds, np.arange(answers.n), learners, [])
@@ -73,14 +77,16 @@ def moved(
 
 
 def ways_to_learn(old: Responses, new: Responses, texts: Sequence[str], way: str) -> Iterator[Fold]:
-    """Three folds of the new questions; rows count the old questions first and then the new ones."""
-    fold, known = deal(np.arange(new.n), 3), adalib.text_features(texts)
+    """Return three folds of the new questions; row numbers count the old questions first."""
+    fold = deal(np.arange(new.n), 3)
+    known = adalib.text_features(texts)
     for out in range(3):
         test = np.flatnonzero(fold == out)
         scored = {new.ids[i] for i in test}
         before = np.array([i for i, name in enumerate(old.ids) if name not in scored])
         there = np.random.default_rng(out).permutation(np.flatnonzero(fold != out))
-        some, most = old.n + np.sort(there[:REFIT]), old.n + np.sort(there)
+        some = old.n + np.sort(there[:REFIT])
+        most = old.n + np.sort(there)
         train = {"as it is": before, "refit": some, "both": np.append(before, some), "home": most}[
             way
         ]

@@ -42,7 +42,8 @@ class PricedEpochs:
         self.classes = {name: [] for name in self.votes}
         if any(vote.reads for vote in self.votes.values()):
             raise ValueError(
-                "the router weighs answers by what Inspect does not tell; fit it on votes and text alone"
+                "the router weighs answers by what Inspect does not tell; "
+                "fit it on votes and text alone"
             )
         return "adalib: priced stopping"
 

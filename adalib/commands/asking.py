@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from adalib.commands.cli import KINDS, price
+from adalib.commands.cli import KINDS, add_shared, price
 
 if TYPE_CHECKING:
     from adalib.llm.client import Client
@@ -36,12 +36,7 @@ def _add_endpoint(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="prompt file or name of a bundled prompt, as the answers were collected with",
     )
-    add(
-        "--key-env",
-        default="OPENAI_API_KEY",
-        metavar="NAME",
-        help="variable with the key (default OPENAI_API_KEY)",
-    )
+    add_shared(parser, "--key-env")
 
 
 def _add_limits(parser: argparse.ArgumentParser, tries: int, deadline: float) -> None:
@@ -85,14 +80,7 @@ def _add_prices(parser: argparse.ArgumentParser) -> None:
         metavar="$",
         help="most dollars that all votes may cost; a hung or cut answer counts at its worst case",
     )
-    add("--price-in", type=price, default=0.0, metavar="$", help="dollars per million tokens read")
-    add(
-        "--price-out",
-        type=price,
-        default=0.0,
-        metavar="$",
-        help="dollars per million tokens written",
-    )
+    add_shared(parser, "--price-in", "--price-out")
     add(
         "--price-cached",
         type=price,
@@ -189,6 +177,7 @@ class AskingOptions:
         )
 
     def _meaning(self) -> Meaning | None:
+        """Return how answers in words are compared: by an embedding, by a function, or None."""
         from adalib.llm.client import Client
         from adalib.vote.meaning import Meaning
 

@@ -35,10 +35,8 @@ __all__ = [
     "check_learn_from",
     "check_libraries",
     "main",
-    "parse_budgets",
-]
-__all__ += [
     "missing_extra",
+    "parse_budgets",
     "parse_numbers",
     "price",
     "read_answers",
@@ -77,36 +75,43 @@ _OUT_OF_MEMORY += (
 _SPARE = 4_000_000  # bytes kept back, so that there is room to say that there is none
 # Bytes of address space that pandas, scikit-learn and XGBoost take before they do anything
 _LIBRARIES = 500_000_000
-KINDS = "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., python:module:function"
+KINDS = (
+    "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., "
+    "python:module:function"
+)
 MAX_BUDGETS = 1_000  # on offer; the exact frontier compares every two of them
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, but with one line for a mistake, no abbreviations, and nothing repeated that may be
-    a secret."""
+    """An argument parser that reports a mistake in one line and takes no abbreviations.
 
-    def __init__(self, **how: Any):
-        super().__init__(**how, allow_abbrev=False)
+    An unknown option's value may be a secret, so it is not repeated.
+    """
+
+    def __init__(self, **options: Any):
+        super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        told, _, words = message.partition("unrecognized arguments: ")
+        before, _, words = message.partition("unrecognized arguments: ")
         if words:
             # The value of an option that we do not know (--key SECRET) may be anything.
             options = " ".join(word.split("=")[0] for word in words.split() if word.startswith("-"))
-            message = f"{told}unrecognized arguments{options and ': '}{options}"
+            message = f"{before}unrecognized arguments{options and ': '}{options}"
         print(f"{self.prog}: {shown(message)}; see {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 2 bad input or no way to go on, 130
-    interrupted."""
+    """Run one command and return its exit code.
+
+    0 is done, 2 bad input or no way to go on, 130 interrupted.
+    """
     parser = _Parser(prog="python -m adalib", description="Who deserves more samples?")
     parser.add_argument("--version", action="version", version=f"adalib {__version__}")
     words = parser.add_subparsers(dest="word", metavar="COMMAND", required=True)
-    for word, told in COMMANDS.items():
+    for word, summary in COMMANDS.items():
         command = import_module(f"adalib.commands.{word.replace('-', '_')}")
-        own = words.add_parser(word, help=told, description=command.__doc__)
+        own = words.add_parser(word, help=summary, description=command.__doc__)
         command.arguments(own)
         own.set_defaults(run=command.run)
     args = parser.parse_args(argv)
@@ -146,8 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def missing_extra(error: Exception) -> str:
-    """One sentence on the extra that installs the library which an import did not find; "" for
-    other errors."""
+    """Return one sentence on the extra that installs a missing library; "" for other errors."""
     library = str(getattr(error, "name", None) or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or library not in _EXTRAS:
         return ""
@@ -156,19 +160,33 @@ def missing_extra(error: Exception) -> str:
 
 
 def _too_little(error: Exception) -> str:
+    """Return one sentence on a lack of memory."""
     error.__traceback__ = error.__context__ = (
         None  # they hold what filled the memory, and telling takes some too
     )
     asked = re.search(r"allocate ([\d.]+ \w*B)\b", str(error))  # numpy says how much it asked for
     more = f", {asked[1]} at once" if asked else ""
-    room = f"over {most_memory() / 1e9:.1f} GB in all{more}, and {free_memory() / 1e9:.1f} GB are free now"
+    room = (
+        f"over {most_memory() / 1e9:.1f} GB in all{more}, and {free_memory() / 1e9:.1f} GB are "
+        "free now"
+    )
     return (
         f"this needs more memory than there is ({room}); split the file, or ask for less at a time"
     )
 
 
+def price(text: str) -> float:
+    """Read a number of dollars, 0 or more."""
+    if not 0 <= float(text) < math.inf:
+        raise ValueError(text)
+    return float(text)
+
+
 _PRICES = "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5"
-_SCHEDULER = "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they must see the same files"
+_SCHEDULER = (
+    "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; "
+    "they must see the same files"
+)
 _SHARED: dict[str, dict[str, Any]] = {
     "--budgets": {
         "metavar": "LIST",
@@ -189,6 +207,23 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--prices": {"metavar": "LIST", "help": _PRICES},
     "--scheduler": {"metavar": "ADDRESS", "help": _SCHEDULER},
     "--json": {"action": "store_true", "help": "print one JSON object and nothing else"},
+    "--price-in": {
+        "type": price,
+        "default": 0.0,
+        "metavar": "$",
+        "help": "dollars per million tokens read",
+    },
+    "--price-out": {
+        "type": price,
+        "default": 0.0,
+        "metavar": "$",
+        "help": "dollars per million tokens written",
+    },
+    "--key-env": {
+        "default": "OPENAI_API_KEY",
+        "metavar": "NAME",
+        "help": "variable with the key (default OPENAI_API_KEY)",
+    },
 }
 
 
@@ -199,8 +234,7 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def check_libraries(source: str) -> None:
-    """Refuse where not even the libraries that learn have room: loaded by halves, some of them end
-    the process."""
+    """Fail early without memory to import what learns; a partial import can end the process."""
     check_room(source, "loading what learns", _LIBRARIES, "free some, or raise the limit")
 
 
@@ -212,8 +246,7 @@ def check_learn_from(given: int) -> int:
 
 
 def shown(text: str) -> str:
-    """Text from outside, fit for a terminal: one line, and what would move the cursor or turn the
-    writing escaped."""
+    """Make text from outside fit for a terminal: one line, with control characters escaped."""
     line = " ".join(text.splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
@@ -224,13 +257,6 @@ def whole(text: str) -> int:
     if not number.is_integer() or abs(number) > 1e15:
         raise ValueError(text)
     return int(text) if text.strip().lstrip("+-").isdigit() else int(number)
-
-
-def price(text: str) -> float:
-    """Read a number of dollars, 0 or more."""
-    if not 0 <= float(text) < math.inf:
-        raise ValueError(text)
-    return float(text)
 
 
 def parse_numbers(text: str, name: str) -> list[float]:
@@ -256,6 +282,7 @@ def parse_budgets(text: str) -> tuple[int, ...]:
 
 
 def _parse_prices(text: str) -> dict[str, float]:
+    """Read "small=0.5,large=1.5" as prices by model."""
     try:
         return {
             name.strip(): float(price)
@@ -292,8 +319,10 @@ def read_source(
 def read_answers(
     file: str, prices: str | None = None, per: Any = None, kind: str | None = None
 ) -> Responses | Menu:
-    """Sampled answers; those of several models at the prices given, or at the file's own; of a
-    kind, from the texts."""
+    """Read sampled answers, those of several models at the prices given or at the file's own.
+
+    With a kind, the answers are read out of the texts again.
+    """
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
 
@@ -318,10 +347,12 @@ def _read_anew(answers: Responses, kind: str) -> Responses:
     """The answers as they are read by kind out of the texts that the file keeps."""
     from adalib.vote.kinds import answer_reader
 
-    read, texts = answer_reader(kind), answers.extras.get("texts")
+    read = answer_reader(kind)
+    texts = answers.extras.get("texts")
     if texts is None:
         raise ValueError(
-            f"{answers.source}: keeps no texts to read a {kind} from; collect again, or leave --kind out"
+            f"{answers.source}: keeps no texts to read a {kind} from; "
+            "collect again, or leave --kind out"
         )
     ended = answers.extras.get("finish") or [["stop"] * len(row) for row in texts]
     rows = [
@@ -332,8 +363,7 @@ def _read_anew(answers: Responses, kind: str) -> Responses:
 
 
 def _check_formulas(answers: Responses) -> None:
-    """Refuse formulas where the library that compares them is missing: the accuracies would be
-    wrong."""
+    """Refuse formulas if the library that compares them is missing: accuracies would be wrong."""
     from adalib.vote.answers import is_formula
 
     if find_spec("math_verify") or "classes" in answers.extras:
@@ -348,5 +378,5 @@ def _check_read(answers: Responses) -> None:
         sorted(map(len, texts)) for texts in ([row[0] for row in answers.answers], answers.golds)
     )
     if answers.correct is None and first[len(first) // 2] > 200 > gold[-1]:
-        told = "its answers are whole texts; read the answer out of each (adalib.extract_answer)"
-        raise ValueError(f"{answers.source}: {told}, or say which are right in a field correct")
+        fault = "its answers are whole texts; read the answer out of each (adalib.extract_answer)"
+        raise ValueError(f"{answers.source}: {fault}, or say which are right in a field correct")

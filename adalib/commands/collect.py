@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from adalib.commands.cli import KINDS, price, whole
+from adalib.commands.cli import KINDS, add_shared, whole
 
 # The options that `adalib.llm.collect.collect` takes under the same name.
 _SETTINGS = (
@@ -96,14 +96,7 @@ def _add_endpoint(parser: argparse.ArgumentParser) -> None:
     """Declare how the endpoint is asked, and what it costs."""
     add = parser.add_argument
     add("--concurrency", type=whole, default=16, help="requests in flight at a time (default 16)")
-    add("--price-in", type=price, default=0.0, metavar="$", help="dollars per million tokens read")
-    add(
-        "--price-out",
-        type=price,
-        default=0.0,
-        metavar="$",
-        help="dollars per million tokens written",
-    )
+    add_shared(parser, "--price-in", "--price-out")
     add(
         "--timeout",
         type=float,
@@ -117,12 +110,7 @@ def _add_endpoint(parser: argparse.ArgumentParser) -> None:
         default=8,
         help="requests for one answer before giving up (default 8)",
     )
-    add(
-        "--key-env",
-        default="OPENAI_API_KEY",
-        metavar="NAME",
-        help="variable with the key (default OPENAI_API_KEY)",
-    )
+    add_shared(parser, "--key-env")
 
 
 def run(args: argparse.Namespace) -> None:

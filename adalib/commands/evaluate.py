@@ -1,10 +1,11 @@
 """Say whether adaptive allocation pays on a file of sampled answers, held out.
 
-Policies learn from one half of every question's samples, are scored with the other half, and only on questions that
-they have not seen. A gain is counted over the best random mix at the cost that a policy really had. The verdict comes
-first, the next command last. The file holds sampled answers (.jsonl, also of several models) or the votes that `serve
---keep` wrote, or is a bundled setting or the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the
-same messages are one question.
+Policies learn from one half of every question's samples, are scored with the other half, and only
+on questions that they have not seen. A gain is counted over the best random mix at the cost that a
+policy really had. The verdict comes first, the next command last. The file holds sampled answers
+(.jsonl, also of several models) or the votes that `serve --keep` wrote, or is a bundled setting or
+the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the same messages are one
+question.
 """
 
 from __future__ import annotations
@@ -47,31 +48,48 @@ _PROMISED = (
 _COMMAND = "python -m adalib"
 _CONTROLS = ("oracle_in_sample", "fixed", "random", "length", "noise")
 
-_SUMMARY = """Accuracies are in percent, gains in points and those of the verdict, all with 95% intervals.
+_SUMMARY = """\
+Accuracies are in percent, gains in points and those of the verdict, all with 95% intervals.
 "waiting" is how long the best policy waits per question, in average answers.
 "mix needs" is what the best random mix would spend to be as accurate as the best policy, – if it
 never is.
 """
-_COLUMNS = """low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own cost;
-oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and knows nothing;
-label and curve decide before asking, priced, priced_votes, margin, adaptive_consistency and esc while answers come in;
-mix_cost is what the best random mix would spend to be as accurate, – if it never is;
-waiting is in average answers: budgets chosen before asking run side by side, stopping rules ask one by one, and race,
-where the file has tokens, starts several and cancels the slow ones.
-The oracle decides before asking, from half of the answers. A policy that sees the answers come in can stop early
-where they agree, so its gain may exceed the oracle's.
+_COLUMNS = """\
+low to high is a 95% interval over {unit}; mix_accuracy is the best random mix at the row's own
+cost; oracle is cross-fitted, oracle_in_sample is not and claims too much; noise is the control and
+knows nothing; label and curve decide before asking, priced, priced_votes, margin,
+adaptive_consistency and esc while answers come in; mix_cost is what the best random mix would spend
+to be as accurate, – if it never is; waiting is in average answers: budgets chosen before asking run
+side by side, stopping rules ask one by one, and race, where the file has tokens, starts several and
+cancels the slow ones.
+The oracle decides before asking, from half of the answers. A policy that sees the answers come in
+can stop early where they agree, so its gain may exceed the oracle's.
 """
 _PAGE = """<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title>
 <meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
-<style>body {{ margin: auto; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif }} pre {{ overflow: auto }}</style>
+ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';
+ img-src data: blob:">
+<style>
+body {{ margin: auto; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif }}
+pre {{ overflow: auto }}
+</style>
 <h1>{title}</h1><p>{verdict}</p>{figure}<pre>{summary}</pre><pre>{table}</pre></html>
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
+    _add_source(parser)
+    _add_protocol(parser)
+    parser.add_argument("--kind", help=f"{cli.KINDS}; read from the file's texts")
+    cli.add_shared(parser, "--prices", "--scheduler")
+    _add_output(parser)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    """Declare the file of answers, and what a log needs in addition."""
     add = parser.add_argument
     add(
         "file",
@@ -81,13 +99,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--gold",
         metavar="FILE",
-        help="for votes or a log: correct answers, .csv or .jsonl with question or id, or a log's field",
+        help="for votes or a log: correct answers, .csv or .jsonl with question or id, "
+        "or a log's field",
     )
     add(
         "--keep",
         metavar="ANSWERS",
         help="for votes or a log: also write the answers as a file that every command reads",
     )
+
+
+def _add_protocol(parser: argparse.ArgumentParser) -> None:
+    """Declare how the policies are held out: targets, budgets, cost and folds."""
+    add = parser.add_argument
     add(
         "--targets",
         metavar="LIST",
@@ -98,7 +122,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--cost",
         choices=("samples", "tokens"),
         default="samples",
-        help="what is paid: answers, or their tokens, in multiples of an average answer (default samples)",
+        help="what is paid: answers, or their tokens, in multiples of an average answer "
+        "(default samples)",
     )
     add(
         "--folds",
@@ -126,21 +151,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=1000,
         help="training questions per fold at most (default 1000)",
     )
-    add("--kind", help=f"{cli.KINDS}; read from the file's texts")
-    cli.add_shared(parser, "--prices", "--scheduler")
-    add("--all", action="store_true", help="print every policy at every target")
-    add("--out", metavar="PAGE", help="also write a self-contained page: accuracy against cost")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command prints and writes."""
+    parser.add_argument("--all", action="store_true", help="print every policy at every target")
+    parser.add_argument(
+        "--out", metavar="PAGE", help="also write a self-contained page: accuracy against cost"
+    )
     cli.add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Turn the options into plain values, evaluate, and print the verdict before anything is drawn."""
+    """Turn the options into plain values, evaluate, and print the verdict before drawing."""
     cli.check_libraries(args.file)
     import numpy as np
 
     from adalib.datasets.responses import Responses
-    from adalib.evaluate.heldout import as_table
-    from adalib.evaluate.verdict import summary, verdict
 
     offered = cli.parse_budgets(args.budgets)
     targets = None if args.targets is None else cli.parse_numbers(args.targets, "--targets")
@@ -148,7 +175,8 @@ def run(args: argparse.Namespace) -> None:
     can_draw = args.out is not None and find_spec("plotly") is not None
     if args.out and not can_draw:
         _note(
-            f"{args.out} will not be written: --out draws with plotly; run pip install 'adalib[pages]'"
+            f"{args.out} will not be written: --out draws with plotly; "
+            "run pip install 'adalib[pages]'"
         )
     responses, left_out = cli.read_source(
         args.file, gold=args.gold, prices=args.prices, kind=args.kind
@@ -163,7 +191,8 @@ def run(args: argparse.Namespace) -> None:
     in_tokens = args.cost == "tokens"
     if in_tokens and getattr(responses, "tokens", None) is None:
         raise ValueError(
-            f'{responses.source}: has no tokens for one model; add "tokens" to every line, or leave --cost out'
+            f'{responses.source}: has no tokens for one model; add "tokens" to every line, '
+            "or leave --cost out"
         )
     cost = np.array(budgets, float) if in_tokens else responses.take([0]).table(budgets).cost
     targets = targets or _usual_targets(cost)
@@ -172,6 +201,16 @@ def run(args: argparse.Namespace) -> None:
     dropped = offered[len(budgets) :]
     for note in _notes(responses, dropped, targets, cost[-1], args.folds, args.learn_from):
         _note(note)
+
+    _report(args, responses, rows, can_draw)
+
+
+def _report(
+    args: argparse.Namespace, responses: Responses | Menu, rows: list[HeldOutRow], can_draw: bool
+) -> None:
+    """Print the verdict and the tables, and draw the page."""
+    from adalib.evaluate.heldout import as_table
+    from adalib.evaluate.verdict import summary, verdict
 
     sentence = verdict(rows)
     unit = "questions" if args.groups is None else "groups"
@@ -211,8 +250,9 @@ def _possible_budgets(offered: Sequence[int], responses: Responses | Menu) -> tu
     budgets = tuple(budget for budget in offered if budget <= half)
     if len(budgets) < 2:
         raise ValueError(
-            f"{responses.source}: has {responses.samples} answers per question, and a half of {half} leaves no two of "
-            f"the budgets {','.join(map(str, offered))}; sample more answers, or offer smaller budgets"
+            f"{responses.source}: has {responses.samples} answers per question, "
+            f"and a half of {half} leaves no two of the budgets {','.join(map(str, offered))}; "
+            "sample more answers, or offer smaller budgets"
         )
     return budgets
 
@@ -240,7 +280,8 @@ def _evaluated(
     from adalib.sequential.race import PricedRace
 
     learners = planning_policies(args.seed)
-    table, unit = None, 1.0
+    table = None
+    unit = 1.0
     if not isinstance(
         responses, Menu
     ):  # stopping rules know one model; a menu is chosen from before
@@ -309,7 +350,10 @@ def _collecting(
     """The commands that get as many questions as would settle it, and evaluate all of them."""
     missing = max(int(float(f"{needed:.2g}")) - responses.n, 1)
     sample = f"--out more --base-url URL --model M --samples {responses.samples}"
-    yield f"Next: put about {missing:,} more questions like these, with gold, into more.jsonl, and run"
+    yield (
+        f"Next: put about {missing:,} more questions like these, with gold, into more.jsonl, "
+        "and run"
+    )
     yield f"  {_COMMAND} collect more.jsonl {sample}"
     if os.path.isfile(file) and " --gold " not in source:
         together = f"cat {source} more/responses.jsonl > all.jsonl"
@@ -328,7 +372,10 @@ def _fit_options(policy: str, responses: Any, kind: str | None) -> str:
 
 
 def _family(responses: Responses | Menu, folds: int) -> str:
-    """A field that may name families of like questions: a text with neither too few nor too many values."""
+    """Name a field that may hold families of similar questions.
+
+    Its values are texts, neither too few nor too many of them.
+    """
     for name, column in responses.extras.items():
         if isinstance(column[0], str) and folds <= len(set(column)) <= responses.n / 2:
             return name
@@ -379,7 +426,8 @@ def _field(responses: Responses | Menu, name: str | None) -> Sequence | None:
         columns["level"] = responses.levels
     if name not in columns:
         raise ValueError(
-            f"{responses.source}: has no field {name!r} to group by; choose one of {', '.join(columns)}"
+            f"{responses.source}: has no field {name!r} to group by; "
+            f"choose one of {', '.join(columns)}"
         )
     return columns[name]
 
@@ -396,19 +444,26 @@ def _notes(
     from adalib.datasets.menu import Menu
     from adalib.sequential.replay import WHOLE
 
-    n, samples = responses.n, responses.samples
+    n = responses.n
+    samples = responses.samples
     tested = n // folds
     if dropped:
         named = ", ".join(map(str, dropped))
-        yield f"{samples} answers leave halves of {samples // 2}, so budgets {named} are not on offer"
+        yield (
+            f"{samples} answers leave halves of {samples // 2}, so budgets {named} are not on offer"
+        )
     if beyond := ", ".join(f"{target:g}" for target in targets if target > largest):
-        yield f"target {beyond} is more than the largest budget, {largest:g}, can spend: see the cost column"
+        yield (
+            f"target {beyond} is more than the largest budget, {largest:g}, can spend: "
+            "see the cost column"
+        )
     if n - tested > learn_from:
         yield (
-            f"each fold learned from {learn_from:,} of about {n - tested:,} training questions, drawn at random, "
-            f"and all {n:,} questions were scored; --learn-from N takes more"
+            f"each fold learned from {learn_from:,} of about {n - tested:,} training questions, "
+            f"drawn at random, and all {n:,} questions were scored; --learn-from N takes more"
         )
     if tested > WHOLE and not isinstance(responses, Menu):
         yield (
-            "with so many questions, answers are played back to the stopping rules in fewer orders per question"
+            "with so many questions, answers are played back to the stopping rules in fewer "
+            "orders per question"
         )

@@ -1,5 +1,4 @@
-"""Write one self-contained page that explores a file: drag the price of compute, without Python or
-a network."""
+"""Write one self-contained page that explores a file, without Python or a network."""
 
 from __future__ import annotations
 
@@ -12,17 +11,19 @@ from adalib.commands.cli import shown
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
     parser.add_argument(
         "file", metavar="FILE", help="answers (.jsonl), accuracies (.csv), or a bundled setting"
     )
     parser.add_argument(
         "--out", metavar="PAGE", default="explore.html", help="page to write (default explore.html)"
     )
-    told = "what a budget costs: its answers, or their tokens (default samples)"
-    parser.add_argument("--cost", choices=("samples", "tokens"), help=told)
+    explained = "what a budget costs: its answers, or their tokens (default samples)"
+    parser.add_argument("--cost", choices=("samples", "tokens"), help=explained)
 
 
 def run(args: argparse.Namespace) -> None:
+    """Read the file and write the page."""
     from adalib.datasets.loading import bundled, load
     from adalib.datasets.responses import Responses
     from adalib.explorer import page, read_csv, setting
@@ -45,5 +46,6 @@ def run(args: argparse.Namespace) -> None:
             source = source.table(cost="tokens")
     out = page([setting(source, **about)], args.out)
     print(
-        f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); open it in a browser, no network needed"
+        f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); "
+        "open it in a browser, no network needed"
     )

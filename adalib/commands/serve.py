@@ -210,7 +210,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _service(serving: ServingOptions, options: AskingOptions) -> Service:
-    """The router with its purse and ledger, in front of the upstream, as the options say."""
+    """Load the router, give it its purse and ledger, and put it in front of the upstream."""
     from adalib.llm.questions import load_prompt
     from adalib.router.keep import VoteFile
     from adalib.router.purse import Ledger, Purse
@@ -291,7 +291,7 @@ async def _serve(
 
 
 def _token(host: str, variable: str) -> str:
-    """The server's own token; an address that can be reached from outside needs one."""
+    """Return the server's own token; an address reachable from outside needs one."""
     from adalib.llm.client import is_loopback
 
     token = os.environ.get(variable, "").strip()
@@ -302,7 +302,7 @@ def _token(host: str, variable: str) -> str:
 
 
 def _price_range(text: str | None) -> tuple[float | None, float]:
-    """The lowest price, None where none is given, and the highest."""
+    """Return the lowest price, or None if it was not given, and the highest."""
     low, _, high = (text or "").partition(":")
     try:
         if not 0 <= float(low or 0) <= float(high or "inf"):
@@ -313,7 +313,7 @@ def _price_range(text: str | None) -> tuple[float | None, float]:
 
 
 def _redis(given: str | None) -> str:
-    """The address of a shared store, "" without one; one with a password is in the environment."""
+    """Return the address of a shared store, or ""; one with a password is in the environment."""
     if given and "@" in given:
         mend = f"put the address into the variable {_REDIS} and leave --redis out"
         raise ValueError(f"--redis holds a password: {mend}")
@@ -321,7 +321,7 @@ def _redis(given: str | None) -> str:
 
 
 def _share(router: Router, url: str, model: str) -> Share:
-    """The shared budget in Redis."""
+    """Return the budget that this server shares with others in Redis."""
     try:
         from adalib.router.shared import Share
     except ModuleNotFoundError as error:

@@ -24,14 +24,15 @@ _OPTIMISTIC = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
     add = parser.add_argument
     add(
         "file",
         metavar="FILE",
         help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting",
     )
-    told = "what a question may cost on average (Parquet: several, 1.5,2,3)"
-    add("--budget", metavar="B", required=True, action="append", help=told)
+    explained = "what a question may cost on average (Parquet: several, 1.5,2,3)"
+    add("--budget", metavar="B", required=True, action="append", help=explained)
     add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--prices")
     add("--out", metavar="LABELS", help="Parquet: folder for the labels; must not exist yet")
     add(
@@ -44,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Turn the options into plain values, solve, and print the budgets."""
     from adalib.datasets.menu import Menu
     from adalib.solve.frontier import frontier
 
@@ -52,7 +54,8 @@ def run(args: argparse.Namespace) -> None:
         return _run_parquet(args, budgets)
     if len(budgets) > 1 or args.out or args.scheduler:
         raise ValueError(
-            "several budgets, --out and --scheduler are for tables in Parquet; `adalib table` makes one"
+            "several budgets, --out and --scheduler are for tables in Parquet; "
+            "`adalib table` makes one"
         )
     if Path(args.file).suffix.lower() == ".csv":
         from adalib.explorer import read_csv
@@ -60,11 +63,11 @@ def run(args: argparse.Namespace) -> None:
         table = read_csv(args.file)
     else:
         answers = read_answers(args.file, args.prices, args.cost)
-        how = parse_budgets(args.budgets), args.estimator, args.ties
+        estimation = parse_budgets(args.budgets), args.estimator, args.ties
         table = (
-            answers.table(*how)
+            answers.table(*estimation)
             if isinstance(answers, Menu)
-            else answers.table(*how, args.cost or "samples")
+            else answers.table(*estimation, args.cost or "samples")
         )
     best = frontier(table.acc, table.cost).at(budgets[0])
     split = None
@@ -90,16 +93,19 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _show(point: dict[str, Any], rows: int) -> None:
+    """Print one point of the frontier, and the question that it splits."""
     for name in _NUMBERS:
         print(f"{name:9} {point[name]:.6g}")
     for budget, count in point["counts"].items():
         print(f"budget {shown(str(budget))}: {count:,} of {rows:,} questions")
     if split := point["split"]:
-        who, budget = shown(str(split["id"])), shown(str(split["high"]))
+        who = shown(str(split["id"]))
+        budget = shown(str(split["high"]))
         print(f"to spend the slack, give {who} budget {budget} in {split['share']:.1%} of cases")
 
 
 def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> None:
+    """Solve a table in Parquet, which may be larger than memory."""
     from adalib.datasets.files import check_room
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.stream import solve_files
@@ -115,11 +121,11 @@ def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> None:
         check_room(args.file, f"solving with --memory {args.memory}", memory, mend)
     with Cluster(args.scheduler) if args.scheduler else Here() as machines:
         solved = solve_files(args.file, budgets, args.out, memory=memory, machines=machines)
-    told = solved.as_json()
+    result = solved.as_json()
     if args.json:
-        print(json.dumps(told, ensure_ascii=False))
+        print(json.dumps(result, ensure_ascii=False))
         return
-    for point in told["points"]:
+    for point in result["points"]:
         _show(point, solved.rows)
         print(f"labels: column {point['labels']} of {solved.folder}; rounds: {point['rounds']}")
     print(_OPTIMISTIC)

@@ -13,6 +13,7 @@ from adalib.commands.cli import add_shared, parse_budgets
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
     parser.add_argument(
         "files", metavar="ANSWERS", nargs="+", help="files of answers (.jsonl or .jsonl.gz)"
     )
@@ -23,12 +24,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Turn the options into plain values, and write the table."""
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.tables import tabulate
 
-    how = {"estimator": args.estimator, "ties": args.ties, "cost": args.cost or "samples"}
+    estimation = {"estimator": args.estimator, "ties": args.ties, "cost": args.cost or "samples"}
     with Cluster(args.scheduler) if args.scheduler else Here(processes=True) as machines:
         rows = tabulate(
-            args.files, args.out, budgets=parse_budgets(args.budgets), machines=machines, **how
+            args.files,
+            args.out,
+            budgets=parse_budgets(args.budgets),
+            machines=machines,
+            **estimation,
         )
     print(f"wrote {args.out}: {rows:,} questions")

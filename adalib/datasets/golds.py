@@ -1,5 +1,4 @@
-"""Correct answers in a file of their own, for the votes that `serve --keep` or a gateway wrote
-down.
+"""Correct answers in a file of their own, for votes that `serve --keep` or a gateway logged.
 
 Such a file has one line per question with ``gold`` and with ``question`` or ``id``: a table (.csv,
 with these names in its first line) or JSON Lines.
@@ -29,8 +28,7 @@ class Golds:
     by_id: dict[str, str] = field(default_factory=dict)
 
     def of(self, question: Any, name: Any = None) -> str | None:
-        """The correct answer to a question, found by its text or by its id; None where the file has
-        none."""
+        """Return the correct answer to a question by its text or id; None if there is none."""
         found = self.by_question.get(str(question).strip())
         return self.by_id.get(str(name)) if found is None else found
 
@@ -49,14 +47,14 @@ def read_golds(path: str | os.PathLike) -> Golds:
         if line.get("gold") in (None, "") or not {"question", "id"} & line.keys():
             raise DataError(f'{where}: give "gold", and "question" or "id", on every line')
         gold = text(line["gold"], f'{where}: "gold"')
-        for name, known in (("question", golds.by_question), ("id", golds.by_id)):
+        for name, gold_by_key in (("question", golds.by_question), ("id", golds.by_id)):
             if line.get(name) in (None, ""):
                 continue
             key = text(line[name], f'{where}: "{name}"').strip()
-            if known.setdefault(key, gold) != gold:
+            if gold_by_key.setdefault(key, gold) != gold:
                 raise DataError(
-                    f"{where}: {name} {key[:60]!r} has the answers {known[key]!r} and {gold!r}; "
-                    "leave one"
+                    f"{where}: {name} {key[:60]!r} has the answers {gold_by_key[key]!r} and "
+                    f"{gold!r}; leave one"
                 )
     return golds
 

@@ -83,7 +83,7 @@ def _listed(value: Any, what: str, check: Callable[[Any, str], Any]) -> list:
     """Return a list with one entry per sample, each of them checked."""
     if not isinstance(value, list) or not value:
         found = "empty" if value == [] else kind_of(value)
-        raise DataError(f"{what} is {found}; give a list with one entry a sample")
+        raise DataError(f"{what} is {found}; give a list with one entry per sample")
     return [check(entry, f"{what}[{i}]") for i, entry in enumerate(value)]
 
 
@@ -293,53 +293,22 @@ def _menu(source: str, records: list[_Line]) -> Menu:
     return Menu(models, prices, per_question=efforts)
 
 
+#: The fields that hold one entry per answer, and the check of an entry.
+_ENTRY_CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "correct": _flag,
+    "tokens": _count,
+    "logprob": _logprob,
+    "entropy": _count,
+    "classes": _class,
+}
+
+
 def from_records(source: str, records: list[_Line]) -> Responses:
     """Check the lines of a file, each with its place in words and its number, and join them."""
-    checks = {
-        "correct": _flag,
-        "tokens": _count,
-        "logprob": _logprob,
-        "entropy": _count,
-        "classes": _class,
-    }
-    columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *checks)}
+    columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *_ENTRY_CHECKS)}
     rules = QuestionRules(REQUIRED)
-    _, line1, first = records[0]
-    for where, number, record in records:
-        given = record.get("correct") is not None
-        row = rules.texts(
-            record, where, number, blank=("question", "gold") if given else ("question",)
-        )
-        if _has_numbers(record):
-            row["question"] = _read_text(row["question"], record["read"], where)
-        row["answers"] = _listed(record["answers"], f'{where}: "answers"', text)
-        samples = len(row["answers"])
-        if columns["answers"] and samples != len(columns["answers"][0]):
-            raise DataError(
-                f"{where}: has {samples} answers, "
-                f"line {line1} has {len(columns['answers'][0])}; "
-                'give every question equally many ("" where nothing was extracted)'
-            )
-        for name, check in checks.items():
-            if (record.get(name) is None) != (first.get(name) is None):
-                has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
-                raise DataError(
-                    f'{where}: {has} "{name}", line {line1} {other}; '
-                    "give it on every line, or on none"
-                )
-            if record.get(name) is not None:
-                row[name] = _listed(record[name], f'{where}: "{name}"', check)
-                if len(row[name]) != samples:
-                    entries = f"has {len(row[name])} entries for {samples} answers"
-                    raise DataError(f'{where}: "{name}" {entries}; give one each')
-        if any(
-            (c < 0) != (answer == "")
-            for c, answer in zip(row.get("classes", ()), row["answers"], strict=False)
-        ):
-            raise DataError(
-                f'{where}: "classes" must be -1 where the answer is empty, and only there; '
-                "mend that"
-            )
+    for line in records:
+        row = _checked_row(line, records[0], rules)
         for name, column in columns.items():
             column.append(row.get(name))
     for name in dict.fromkeys(
@@ -365,4 +334,47 @@ def from_records(source: str, records: list[_Line]) -> Responses:
         },
         extras=given_columns,
         source=source,
+    )
+
+
+def _checked_row(line: _Line, first_line: _Line, rules: QuestionRules) -> dict[str, Any]:
+    """Return the checked fields of one line; raise DataError where it differs from the first."""
+    where, number, record = line
+    may_be_blank = ("question",) if record.get("correct") is None else ("question", "gold")
+    row = rules.texts(record, where, number, blank=may_be_blank)
+    if _has_numbers(record):
+        row["question"] = _read_text(row["question"], record["read"], where)
+    row["answers"] = _listed(record["answers"], f'{where}: "answers"', text)
+    _, line1, first = first_line
+    samples = len(first["answers"])
+    if len(row["answers"]) != samples:
+        raise DataError(
+            f"{where}: has {len(row['answers'])} answers, line {line1} has {samples}; "
+            'give every question equally many ("" where nothing was extracted)'
+        )
+    for name, check in _ENTRY_CHECKS.items():
+        _check_presence(name, line, first_line)
+        if record.get(name) is None:
+            continue
+        row[name] = _listed(record[name], f'{where}: "{name}"', check)
+        if len(row[name]) != samples:
+            entries = f"has {len(row[name])} entries for {samples} answers"
+            raise DataError(f'{where}: "{name}" {entries}; give one each')
+    classes = row.get("classes", ())
+    if any((c < 0) != (answer == "") for c, answer in zip(classes, row["answers"], strict=False)):
+        raise DataError(
+            f'{where}: "classes" must be -1 where the answer is empty, and only there; mend that'
+        )
+    return row
+
+
+def _check_presence(name: str, line: _Line, first_line: _Line) -> None:
+    """Raise DataError for a field that only one of the two lines has."""
+    where, _, record = line
+    _, line1, first = first_line
+    if (record.get(name) is None) == (first.get(name) is None):
+        return
+    has, other = ("has no", "has") if record.get(name) is None else ("has", "has none")
+    raise DataError(
+        f'{where}: {has} "{name}", line {line1} {other}; give it on every line, or on none'
     )

@@ -337,6 +337,7 @@ class Responses:
         write_lines(path, (self._record(i) for i in range(self.n)))
 
     def _record(self, i: int) -> dict[str, Any]:
+        """Return one question as a line of the file, without fields that are None."""
         row = (self.ids[i], self.questions[i], self.golds[i], self.answers[i])
         record: dict[str, Any] = dict(zip(REQUIRED, row, strict=True))
         if self.levels is not None:

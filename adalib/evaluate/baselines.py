@@ -1,8 +1,10 @@
-"""What a policy has to beat: plans that look at nothing, at the length of the question, or at the answer key.
+"""Plans that a policy has to beat.
 
-Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper concave hull of the
-uniform budgets. A policy that does not beat it, at the cost the policy really has, has learned nothing.
-"""
+They look at nothing, at the length of the question, or at the correct answers.
+
+Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper
+concave hull of the uniform budgets. A policy that does not beat it, at the cost the policy really
+has, has learned nothing."""
 
 from __future__ import annotations
 
@@ -17,8 +19,16 @@ from adalib.datasets.responses import ReadText
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
-__all__ = ["PLANS", "Plan", "best_mix", "fixed", "from_labels", "length", "noise_features"]
-__all__ += ["random"]
+__all__ = [
+    "PLANS",
+    "Plan",
+    "best_mix",
+    "fixed",
+    "from_labels",
+    "length",
+    "noise_features",
+    "random",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +56,16 @@ class Plan:
         weights = np.array(self.weights, dtype=float)
         if weights.ndim != 2 or 0 in weights.shape:
             raise ValueError(
-                f"weights have shape {weights.shape}; give one row per question and one column a budget"
+                f"weights have shape {weights.shape}; give one row per question and one column a "
+                "budget"
             )
         bad = np.flatnonzero(
             ~((weights >= 0).all(axis=1) & (np.abs(weights.sum(axis=1) - 1) < 1e-9))
         )
         if bad.size:
             raise ValueError(
-                f"row {bad[0]} of weights is {weights[bad[0]]}; give chances of 0 or more that sum to 1"
+                f"row {bad[0]} of weights is {weights[bad[0]]}; give chances of 0 or more that "
+                "sum to 1"
             )
         weights.flags.writeable = False
         object.__setattr__(self, "weights", weights)
@@ -85,7 +97,10 @@ def from_labels(labels: ArrayLike, k: int) -> Plan:
 
 
 def fixed(cost: ArrayLike, budget: float, n: int) -> Plan:
-    """Give everybody the largest budget that the average allows, and leave the rest unspent: the paper's Fixed-b."""
+    """Give every question the largest budget that the average allows: the paper's Fixed-b.
+
+    What the average leaves over stays unspent.
+    """
     row, low = _below(cost, budget)
     return from_labels(np.full(n, low), row.size)
 
@@ -141,10 +156,13 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
 
 
 def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> Plan:
-    """Give the longest questions the dearest column and all others the cheapest: how we read the paper's Heuristic.
+    """Give the longest questions the most expensive column and all others the cheapest.
 
-    Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach the budgets 1.5, 2
-    and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of equals the earlier is the longer."""
+    This is how we read the paper's Heuristic.
+
+    Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach
+    the budgets 1.5, 2 and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of
+    equals the earlier is the longer."""
     texts = (q.features[0] if isinstance(q, ReadText) else q for q in questions)
     lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in texts])
     n = lengths.size
@@ -160,8 +178,9 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     return from_labels(labels, cost.shape[-1])
 
 
-#: The plans that learn nothing, by the names of their rows in `held_out`, as functions of the questions, the costs and
-#: the budget. A new baseline is a function of this module and its line here.
+#: The plans that learn nothing, by the names of their rows in `held_out`, as functions of the
+#: questions, the costs and the budget. A new baseline is a function of this module and its line
+#: here.
 PLANS: Mapping[str, Callable[[Sequence[str], ArrayLike, float], Plan]] = {
     "fixed": lambda questions, cost, budget: fixed(cost, budget, len(questions)),
     "random": lambda questions, cost, budget: random(cost, budget, len(questions)),
@@ -207,10 +226,11 @@ def _row(cost: ArrayLike) -> np.ndarray:
 
 
 def _below(cost: ArrayLike, budget: float) -> tuple[np.ndarray, int]:
-    """The costs of the columns, and the dearest column within the budget, to rounding."""
+    """Return the columns' costs and the most expensive column within the budget, to rounding."""
     row = _row(cost)
     if not np.isfinite(budget) or budget < row[0] * (1 - 1e-12):
         raise ValueError(
-            f"the budget is {budget}; give a finite number, at least the cheapest column's {row[0]:g}"
+            f"the budget is {budget}; give a finite number, at least the cheapest column's "
+            f"{row[0]:g}"
         )
     return row, int(row.searchsorted(budget * (1 + 1e-12), side="right")) - 1

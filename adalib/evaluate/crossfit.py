@@ -1,4 +1,7 @@
-"""Value an oracle honestly: chosen and scored on the same samples, it picks each question's luckiest budget."""
+"""Value an oracle honestly, with other answers than those that chose its labels.
+
+Chosen and scored on the same samples, an oracle picks each question's luckiest budget.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +35,24 @@ __all__ = [
 class OracleScore:
     """An oracle's labels, as they looked to the oracle and as they turned out.
 
-    One row a question (in `adalib.rehearse_oracle`: a draw of all samples), one column a target."""
+    One row per question (in `adalib.rehearse_oracle`, per draw of all samples), one column per
+    target.
+    """
 
     targets: np.ndarray  # average costs that the oracle was allowed
-    claimed: (
-        np.ndarray
-    )  # accuracy of the labels on the samples that chose them: in-sample, too good on average
+    # Accuracy of the labels on the samples that chose them: in-sample, too good on average.
+    claimed: np.ndarray
     accuracy: np.ndarray  # accuracy of the same labels on the other samples
     cost: np.ndarray  # and what they cost there
 
     @cached_property
     def value(self) -> Interval:
-        """Mean accuracy with its interval, one entry a target."""
+        """Mean accuracy with its interval, one entry per target."""
         return mean_interval(self.accuracy)
 
     @cached_property
     def optimism(self) -> Interval:
-        """Mean of claimed minus accuracy with its interval, one entry a target."""
+        """Mean of claimed minus accuracy with its interval, one entry per target."""
         return mean_interval(self.claimed - self.accuracy)
 
 
@@ -149,14 +153,16 @@ def cross_fitted_oracle(
 
 
 def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: int = 1) -> None:
-    """Refuse answers that cannot be dealt into two halves which each hold a vote of the largest budget."""
+    """Raise unless each half of the answers can hold a vote of the largest budget."""
     if splits < 1:
         raise ValueError(f"splits is {splits}; give at least 1")
-    half, largest = responses.samples // 2, max(budgets)
+    half = responses.samples // 2
+    largest = max(budgets)
     if half < largest:
         raise DataError(
-            f"{responses.source}: has {responses.samples} answers per question, and a half of {half} cannot hold a "
-            f"vote of {largest}; lower the largest budget to {half}, or sample at least {2 * largest} answers"
+            f"{responses.source}: has {responses.samples} answers per question, "
+            f"and a half of {half} cannot hold a vote of {largest}; "
+            f"lower the largest budget to {half}, or sample at least {2 * largest} answers"
         )
 
 
@@ -165,7 +171,7 @@ def compared(responses: Responses) -> Responses: ...
 @overload
 def compared(responses: Menu) -> Menu: ...
 def compared(responses: Responses | Menu) -> Responses | Menu:
-    """The same votes with class numbers as answers: answers are compared once, not again in every half."""
+    """Replace answers by class numbers, so that they are compared once and not in every half."""
     if isinstance(responses, Menu):
         return replace(
             responses, models={name: compared(one) for name, one in responses.models.items()}
@@ -242,7 +248,8 @@ def rehearse_oracle(
     if (
         halves
     ):  # the samples come in no order, so the first half and the second are one random split
-        first, second = estimated(slice(R // 2)), estimated(slice(R // 2, R))
+        first = estimated(slice(R // 2))
+        second = estimated(slice(R // 2, R))
         pairs = [*zip(first, second, strict=True), *zip(second, first, strict=True)]
     else:
         truth = UtilityTable(population.acc(budgets), cost, budgets)
@@ -256,7 +263,7 @@ def rehearse_oracle(
 def _averaged(
     scores: Sequence[OracleScore], mean: Callable[[np.ndarray], np.ndarray]
 ) -> OracleScore:
-    """One score of several, whose arrays (S, N, T) are averaged as told."""
+    """Return one score from several; ``mean`` averages their stacked arrays, (S, N, T)."""
     averages = (
         mean(np.array([getattr(score, name) for score in scores]))
         for name in ("claimed", "accuracy", "cost")

@@ -23,15 +23,18 @@ class Causes:
     weighting : Interval
         A mix whose votes are weighted by certainty, over the mix of plain votes.
     stopping : Interval
-        The policy over the mix with the same weighted votes; with ``weighting`` it adds up to ``together``.
+        The policy over the mix with the same weighted votes; with ``weighting`` it adds up to
+        ``together``.
     plain : Interval
         Stopping by plain votes over the mix of plain votes.
     share, plain_share : float
-        What stopping takes of the oracle's gain on equal terms, on the book's 300 questions: policy, mix and oracle
-        all with weighted votes, or all with plain ones. (The further questions have half as many answers to find
-        the oracle's labels from, which makes it a weaker bar.)
+        What stopping takes of the oracle's gain on equal terms, on the book's 300 questions:
+        policy, mix and oracle all with weighted votes, or all with plain ones. (The further
+        questions have half as many answers to find the oracle's labels from, which makes it a
+        weaker bar.)
     deals : tuple of float
-        The mean of ``stopping`` in every recorded way of dealing the 300 questions into folds and halves.
+        The mean of ``stopping`` in every recorded way of dealing the 300 questions into folds and
+        halves.
     """
 
     questions: int
@@ -53,7 +56,8 @@ def headline(benchmark: str, target: float, *, everything: bool = True) -> Cause
     target : float
         Average answers per question, one of 1.5, 2, 3, 4, 6 and 8.
     everything : bool
-        Take all questions that were asked, where the record has them; with False only the book's 300.
+        Take all questions that were asked, where the record has them; with False only the book's
+        300.
 
     Examples
     --------

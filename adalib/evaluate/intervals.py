@@ -1,4 +1,4 @@
-"""How far a mean over questions can be trusted: Student's interval, and a bound that allows for rare losses.
+"""Intervals for a mean over questions: Student's, and a bound that allows for rare losses.
 
 `mean_interval` is the interval of every accuracy and gain in the book. It trusts the spread of
 the questions at hand, so it cannot know of losses that none of them shows. `cautious_bound`, on

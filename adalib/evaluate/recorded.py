@@ -1,4 +1,7 @@
-"""Dear tables: computed once by the scripts ``data/record_*.py``, part by part, kept in a file, read by a chapter."""
+"""Tables that are expensive to compute, recorded once by the scripts ``data/record_*.py``.
+
+A script computes a table part by part and keeps it in a file, which a chapter reads.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,9 @@ __all__ = [
     "figures",
     "model_cells",
     "record",
+    "recorded",
+    "recorded_cells",
 ]
-__all__ += ["recorded", "recorded_cells"]
 
 #: What each rung of the ladder looks at.
 LADDER: Mapping[str, tuple[str, ...]] = {
@@ -37,6 +41,7 @@ LADDER: Mapping[str, tuple[str, ...]] = {
 
 AS_PUBLISHED = "as published"  # said of a peer that is not tuned
 GO_UP = "go on or go up"  # priced stopping with escalation, by its name in the table
+# Where a priced policy may stop; the mix and the oracle get this menu too.
 STOPS = (
     *range(1, 17),
     20,
@@ -44,8 +49,9 @@ STOPS = (
     28,
     32,
     40,
-)  # where a priced policy may stop; the mix and the oracle get this menu too
-REPEATS = 4  # orders in which a rule sees the answers that teach it: few, so that anyone can compute it again
+)
+#: Orders in which a rule sees its training answers: few, so that anyone can compute it again.
+REPEATS = 4
 
 #: What is held out for every model, by its name in the table.
 MODEL_LEARNERS: Mapping[str, Learner | Planner] = {
@@ -63,7 +69,10 @@ _KEPT = ("cost", "accuracy", "low", "high", "gain", "gain_low", "gain_high", "mi
 def record(
     name: str, parts: Iterable[tuple[str, Callable[[], Iterable[dict]]]], *, anew: bool = False
 ) -> None:
-    """Compute the parts that ``data/recorded/NAME.jsonl`` lacks (all of them where ``anew``), and save after each."""
+    """Compute the parts that ``data/recorded/NAME.jsonl`` lacks, and save after each.
+
+    With ``anew`` all parts are computed.
+    """
     file = data_folder() / "recorded" / f"{name}.jsonl"
     rows = [] if anew or not file.exists() else [row for _, row in read_lines(file)]
     there = {row["part"] for row in rows}

@@ -1,8 +1,8 @@
 """On trial: whatever learns from some questions, and has a cost and an accuracy on each of others.
 
-A policy that plans (anything with ``fit`` and ``predict``) names a budget before it asks; its cost and accuracy are
-read off the table of the scoring half. A rule that watches the answers come in brings its own ``trial``.
-"""
+A policy that plans (anything with ``fit`` and ``predict``) names a budget before it asks; its cost
+and accuracy are read off the table of the scoring half. A rule that watches the answers come in
+brings its own ``trial``."""
 
 from __future__ import annotations
 
@@ -37,9 +37,12 @@ __all__ = [
     "Learner",
     "Planner",
     "Questions",
+    "RaceInAnswers",
     "checked",
+    "learned",
+    "planning_policies",
+    "stopping_policies",
 ]
-__all__ += ["learned", "planning_policies", "RaceInAnswers", "stopping_policies"]
 
 # Policies that learn nothing, in the order of their rows; and those that watch the answers come in.
 BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)
@@ -52,11 +55,12 @@ class Questions:
     """Questions as they are handed to a learner: to learn from, or to be scored on."""
 
     features: pd.DataFrame  # known of a question before it is asked
-    answers: Any  # of one half, in the order in which they came: Responses with class numbers as texts, or a Menu
+    #: One half of the answers in the order in which they came: a Menu, or Responses whose texts
+    #: are class numbers.
+    answers: Any
     table: UtilityTable  # what those answers say of every budget
-    groups: (
-        np.ndarray
-    )  # questions of one group belong together: folds inside a learner must not part them either
+    # Questions of one group belong together: folds inside a learner must not part them either.
+    groups: np.ndarray
 
 
 class Half(NamedTuple):
@@ -67,11 +71,11 @@ class Half(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The rows to learn from, the rows to score, and what is known of them: a frame whose index is the row."""
+    """The rows to learn from, the rows to score, and their features, a frame indexed by row."""
 
     train: np.ndarray
     test: np.ndarray
-    known: pd.DataFrame
+    features: pd.DataFrame
 
 
 class Learner(typing.Protocol):
@@ -80,17 +84,19 @@ class Learner(typing.Protocol):
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
     ) -> Sequence[tuple[np.ndarray, ...]]:
-        """Learn, keeping nothing, and return costs and accuracies of ``test``, whose answers are paid before read.
+        """Learn from ``train`` and return the costs and accuracies of ``test``; keep nothing.
 
-        A third array may name the columns that were chosen (-1: none), and a fourth the waiting in average answers.
-        Without one, answers come one by one, and one waits for all of them.
-        """
+        An answer of ``test`` is paid for before it is read.
+
+        A third array may name the columns that were chosen (-1: none), and a fourth the waiting in
+        average answers. Without one, answers come one by one, and one waits for all of them."""
 
 
 class Planner(typing.Protocol):
     """A policy that names a column before it asks, of which copies are fitted.
 
-    One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``, for all targets."""
+    One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``,
+    for all targets."""
 
     def fit(
         self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float
@@ -104,7 +110,7 @@ def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
 
 
 def stopping_policies(seed: int = 0, cost: Cost = "samples") -> dict[str, Learner | Planner]:
-    """What decides while the answers come in: with every signal of the file, with votes alone, and tuned peers."""
+    """Return the learners that decide while answers arrive: all signals, votes alone, peers."""
     return {
         "priced": PricedStopping(seed=seed, cost=cost),
         "priced_votes": PricedStopping(("votes",), seed=seed, cost=cost),
@@ -114,7 +120,7 @@ def stopping_policies(seed: int = 0, cost: Cost = "samples") -> dict[str, Learne
 
 @dataclass(frozen=True)
 class RaceInAnswers:
-    """A race on trial where costs are numbers of answers: its tokens count in average training answers."""
+    """A race in a trial that counts cost in answers: tokens become average training answers."""
 
     race: PricedRace
 
@@ -129,7 +135,7 @@ class RaceInAnswers:
 def checked(
     learners: Mapping[str, Learner | Planner] | None, seed: int
 ) -> dict[str, Learner | Planner]:
-    """The learners to put on trial: those given, each under a name of its own, or those that plan."""
+    """Return the learners to try: those given, under distinct names, or those that plan."""
     if learners is None:
         return planning_policies(seed)
     if not learners:
@@ -152,20 +158,27 @@ def learned(
     blind: Sequence[tuple[Planner, pd.DataFrame]],
     machines: Machines | None = None,
 ) -> dict[str, np.ndarray]:
-    """Teach every learner with one half, fold by fold, and score it with the other half of the other questions.
+    """Teach every learner with one half, fold by fold, and score it on the other half.
 
-    Every name ("noise" for all the ``blind``) gets costs, accuracies, columns and waiting (not a number where it was
-    not told), shape (policies, targets, 4, N)."""
+    A fold's questions are scored by learners that were taught with the other folds.
+
+    Returns costs, accuracies, columns and waiting by name ("noise" for all the ``blind``), shape
+    (policies, targets, 4, N); waiting is NaN where a learner does not return it.
+    """
 
     def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
+        """Run one fold: every learner, then the noise control."""
         train, test = (
             Questions(
-                fold.known.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows]
+                fold.features.loc[rows],
+                half.answers.take(rows),
+                half.table.take(rows),
+                member[rows],
             )
             for half, rows in ((teach, fold.train), (score, fold.test))
         )
         unseeing = [
-            (policy, known.iloc[fold.train], known.iloc[fold.test]) for policy, known in blind
+            (policy, noise.iloc[fold.train], noise.iloc[fold.test]) for policy, noise in blind
         ]
         return train, test, targets, learners, unseeing
 
@@ -190,30 +203,36 @@ def _one_fold(job: tuple) -> list[np.ndarray]:
         _outcomes(name, learner, train, test, targets) for name, learner in learners.items()
     ] + [
         _outcomes(
-            "noise", policy, replace(train, features=known), replace(test, features=held), targets
+            "noise", policy, replace(train, features=taught), replace(test, features=held), targets
         )
-        for policy, known, held in unseeing
+        for policy, taught, held in unseeing
     ]
 
 
 def _outcomes(
     name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]
 ) -> np.ndarray:
-    """Put a learner on trial and check what it returns, shape (targets, 4, n); the column is -1 where none is named."""
+    """Try a learner and check what it returns, shape (targets, 4, n).
+
+    The column is -1 where the learner names none.
+    """
     trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
-    told, n = list(trial(train, test, targets)), len(test.groups)
+    results = list(trial(train, test, targets))
+    n = len(test.groups)
     outcomes = np.full((len(targets), 4, n), -1.0)
     outcomes[:, 3] = np.nan
-    if len(told) == len(targets) and all(
-        len(parts) <= 4 and {np.shape(p) for p in parts} == {(n,)} for parts in told
+    if len(results) == len(targets) and all(
+        len(arrays) <= 4 and {np.shape(array) for array in arrays} == {(n,)} for arrays in results
     ):
-        for outcome, parts in zip(outcomes, told, strict=True):
-            outcome[: len(parts)] = parts
-    cost, accuracy = outcomes[:, 0], outcomes[:, 1]  # -1 where nothing was told
+        for outcome, arrays in zip(outcomes, results, strict=True):
+            outcome[: len(arrays)] = arrays
+    # Results of another shape were not copied: their -1 fails the next check.
+    cost = outcomes[:, 0]
+    accuracy = outcomes[:, 1]
     if not ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
         raise ValueError(
-            f"learner {name!r} must return, for each of the {len(targets)} targets, {n} finite costs of 0 or more and "
-            f"{n} accuracies from 0 to 1: one a question"
+            f"learner {name!r} must return, for each of the {len(targets)} targets, "
+            f"{n} finite costs of 0 or more and {n} accuracies from 0 to 1, one per question"
         )
     return outcomes
 
@@ -221,8 +240,11 @@ def _outcomes(
 def _planned(
     policy: Any, train: Questions, test: Questions, targets: Sequence[float]
 ) -> list[tuple[np.ndarray, ...]]:
-    """Look a policy's columns up in the table of the scoring half; told too where one target's labels are imitated."""
-    policy, acc, cost, k = deepcopy(policy), train.table.acc, train.table.cost, train.table.k
+    """Look up a policy's columns in the table of the scoring half, for every target."""
+    policy = deepcopy(policy)
+    acc = train.table.acc
+    cost = train.table.cost
+    k = train.table.k
     none_named = np.full(len(test.groups), -1.0)
     if hasattr(policy, "for_budget"):
         policy.fit(train.features, acc, cost, groups=train.groups)
@@ -243,7 +265,7 @@ def _planned(
 def plan_waiting(
     plan: Plan, answers: Any, table: UtilityTable, unit: float | None = None
 ) -> np.ndarray:
-    """Return how long one waits per question if its answers are asked together; not a number for a menu.
+    """Return the waiting per question if its answers are asked together; NaN for a menu.
 
     ``unit`` is the tokens of an average answer, by default of these answers.
     """

@@ -1,4 +1,4 @@
-"""The verdict: is adaptive allocation worth it on these questions, at which target, with which policy?
+"""The verdict: does adaptive allocation pay on these questions, where, and with which policy?
 
 Many policies are tried at several targets, and the best of them looks good by luck. So the
 questions are put in random order, and each is scored by the policy that gained most on the
@@ -267,10 +267,10 @@ def _method(found: Judgement) -> str:
     unseen = hidden_loss(n)
     points = 100 * found.rows[0].largest * unseen
     return (
-        "Gains are over the best random mix at equal cost, with ordinary 95% intervals; each of the "
-        f"{found.unit} was scored by the policy that gained most on those before it. Among {n:,} "
-        f"{found.unit}, up to {unseen:.1%} that lose everything may stay unseen ({points:.1f} points), "
-        "which the verdict allows for."
+        "Gains are over the best random mix at equal cost, with ordinary 95% intervals; "
+        f"each of the {found.unit} was scored by the policy that gained most on those before it. "
+        f"Among {n:,} {found.unit}, up to {unseen:.1%} that lose everything may stay unseen "
+        f"({points:.1f} points), which the verdict allows for."
     )
 
 

@@ -162,12 +162,16 @@ def _plot(
     left: int, x: np.ndarray, y: np.ndarray, x_label: str, y_label: str, *, steps: bool
 ) -> str:
     """One small line plot, 340 wide and 300 high, with the ends of both axes written out."""
-    x0, x1, y0, y1 = float(x.min()), float(x.max()), float(y.min()), float(y.max())
+    x0 = float(x.min())
+    x1 = float(x.max())
+    y0 = float(y.min())
+    y1 = float(y.max())
     across = left + 50 + 280 * (x - x0) / (x1 - x0 or 1)
     down = 250 - 210 * (y - y0) / (y1 - y0 or 1)
     ends = (x0**2, x1**2) if steps else (x0, x1)
     if steps:
-        across, down = np.repeat(across, 2)[1:], np.repeat(down, 2)[:-1]
+        across = np.repeat(across, 2)[1:]
+        down = np.repeat(down, 2)[:-1]
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True))
     return (
         f'<text x="{left}" y="20">{escape(y_label)}</text>'

@@ -173,6 +173,7 @@ class Client:
 
     @cached_property
     def _openai(self) -> openai.AsyncOpenAI:
+        """The official client, with our limits on the size of replies."""
         import openai
 
         http = self.http_client()
@@ -400,6 +401,7 @@ async def _limit_size(response: httpx2.Response) -> None:
 
 
 def _limited_stream(stream: Any, limit: int) -> Any:
+    """Wrap a reply's stream so that a body above the limit raises."""
     import httpx2
 
     class LimitedStream(httpx2.AsyncByteStream):

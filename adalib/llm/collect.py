@@ -86,17 +86,21 @@ def collect(
     temperature, max_tokens, concurrency : float, int, int
         How to sample, where to cut, and how many requests are in flight at a time.
     seed, logprobs : int, optional, and bool
-        Give every answer a seed of its own; ask for ``logprob`` and ``entropy`` (of the 20 likeliest tokens) of each.
+        Give every answer a seed of its own; ask for ``logprob`` and ``entropy`` (of the 20
+        likeliest tokens) of each.
     reasoning_effort : str, optional
-        How long a reasoning model may think, in the endpoint's words, such as ``low`` or ``high``. The exported lines
-        carry it as ``effort``, so that the files of several efforts, one after the other, are a menu.
-    price_in, price_out, progress : float, float, bool
-        Dollars per million tokens read and written, for the progress bar; whether there is one.
+        How long a reasoning model may think, in the endpoint's words, such as ``low`` or ``high``.
+        The exported lines carry it as ``effort``, so that the files of several efforts, one after
+        the other, are a menu.
+    price_in, price_out : float
+        Dollars per million tokens read and written, for the progress bar.
     key_env, timeout, tries : str, float, int
         The variable that holds the key; seconds for one request; requests for one answer before
         giving up.
     kind : str, optional
         What an answer is, as in `adalib.vote.kinds`; by default what `extract_answer` reads.
+    progress : bool
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -110,6 +114,44 @@ def collect(
         full.
     EndpointError
         If the endpoint refuses, or fails ``tries`` times in a row. What was collected is kept.
+
+    Examples
+    --------
+    An endpoint on this machine that always gives the same answer, asked three times:
+
+    >>> import json
+    >>> from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from threading import Thread
+    >>> from adalib import collect, load
+    >>> class Endpoint(BaseHTTPRequestHandler):
+    ...     def do_POST(self):
+    ...         self.rfile.read(int(self.headers["Content-Length"]))
+    ...         message = {"role": "assistant", "content": "Answer: 7"}
+    ...         choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    ...         body = json.dumps({"id": "1", "choices": [choice]}).encode()
+    ...         self.send_response(200)
+    ...         self.send_header("Content-Type", "application/json")
+    ...         self.send_header("Content-Length", str(len(body)))
+    ...         self.end_headers()
+    ...         self.wfile.write(body)
+    ...     def log_message(self, *line):
+    ...         pass
+    >>> server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    >>> Thread(target=server.serve_forever, daemon=True).start()
+    >>> question = {"id": "sum", "question": "What is three plus four?", "gold": "7"}
+    >>> with TemporaryDirectory() as folder:
+    ...     asked = Path(folder, "questions.jsonl")
+    ...     size = asked.write_text(json.dumps(question))
+    ...     url = f"http://127.0.0.1:{server.server_port}/v1"
+    ...     file = collect(
+    ...         asked, Path(folder, "run"), base_url=url, model="m", samples=3, progress=False
+    ...     )
+    ...     load(file).answers
+    [['7', '7', '7']]
+    >>> server.shutdown()
+    >>> server.server_close()
     """
     _check_settings(samples, concurrency, max_tokens, temperature, price_in, price_out)
     if tries < 1:
@@ -203,6 +245,7 @@ def export(
 def _row(
     question: dict, answers: list[dict], fields: list[str], with_texts: bool, read: Reader
 ) -> dict:
+    """Return one line of the exported file."""
     row = {
         name: value
         for name, value in question.items()
@@ -278,7 +321,8 @@ class _Run:
 
     def spent(self) -> str:
         """Tokens, and dollars where there are prices."""
-        held, (price_in, price_out) = self.store.held, self.prices
+        held = self.store.held
+        price_in, price_out = self.prices
         dollars = (held.prompt_tokens * price_in + held.tokens * price_out) / 1e6
         return f"{held.tokens:,} tokens" + (f", ${dollars:.2f}" if any(self.prices) else "")
 
@@ -289,6 +333,7 @@ class _Run:
 def _check_settings(
     samples: int, concurrency: int, max_tokens: int, temperature: float, *prices: float
 ) -> None:
+    """Raise ValueError for settings out of range."""
     if not (
         1 <= samples <= MAX_SAMPLES
         and 1 <= concurrency <= MAX_CONCURRENCY

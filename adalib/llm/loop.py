@@ -1,4 +1,4 @@
-"""Run a coroutine from ordinary code: in a script, in a notebook with its own loop, in a browser."""
+"""Run a coroutine from ordinary code: in a script, in a notebook or in a browser."""
 
 from __future__ import annotations
 

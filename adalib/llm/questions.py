@@ -13,8 +13,8 @@ from adalib.datasets.loading import QuestionRules
 __all__ = ["Prompt", "Workload", "load_prompt", "load_questions", "workload"]
 
 DEFAULT_PROMPT = (
-    "{question}\n\nThink step by step. Then give the result on a last line of its own, in the form\n"
-    "Answer: ..."
+    "{question}\n\nThink step by step. Then give the result on a last line of its own, "
+    "in the form\nAnswer: ..."
 )
 
 
@@ -59,7 +59,8 @@ def workload(
     if not all(0 <= value < math.inf for value in given):
         raise ValueError("a workload needs counts and prices that are numbers, 0 or more")
     calls = n_questions * samples * settings
-    tokens_in, tokens_out = round(calls * prompt_tokens), calls * max_tokens
+    tokens_in = round(calls * prompt_tokens)
+    tokens_out = calls * max_tokens
     return Workload(
         calls, tokens_in, tokens_out, (tokens_in * price_in + tokens_out * price_out) / 1e6
     )
@@ -95,7 +96,8 @@ def _is_turn(turn: Any) -> bool:
 def load_questions(name: str | os.PathLike) -> list[dict]:
     """Read questions: JSON Lines with ``id``, ``question`` and ``gold``, or a bundled set."""
     path = _find(name, "questions", ".jsonl")
-    rules, questions = QuestionRules(("id", "question", "gold")), []
+    rules = QuestionRules(("id", "question", "gold"))
+    questions = []
     for number, record in read_lines(path):
         questions.append(record | rules.texts(record, f"{path}, line {number}", number))
     if not questions:

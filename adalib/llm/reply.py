@@ -133,7 +133,7 @@ def _candidates(logprobs: Any) -> list[list[Any]]:
 
 
 def mean_logprob(tokens: Sequence[float]) -> float | None:
-    """Return the mean log-probability of tokens in nats; None if there is none or one is invalid."""
+    """Return the mean log-probability of tokens in nats; None without valid tokens."""
     if not tokens or not all(_is_logprob(token) for token in tokens):
         return None
     return round(min(math.fsum(tokens) / len(tokens), 0.0), 6)

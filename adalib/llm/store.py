@@ -26,9 +26,8 @@ from adalib.llm.reply import MAX_COUNT
 __all__ = ["Held", "Store", "fingerprint", "read_answers", "read_settings", "scan"]
 
 MAX_SAMPLES = 1_000_000  # answers per question
-MAX_STORE = (
-    1 << 40
-)  # bytes of answers: a store is read line by line, and only counts are remembered
+# Bytes of answers: a store is read line by line, and only counts are remembered.
+MAX_STORE = 1 << 40
 
 
 class Store:
@@ -108,6 +107,7 @@ class Store:
             raise type(error)(f"{why}; {kept}, run the same command again to go on") from None
 
     def _check_settings(self) -> None:
+        """Write run.json, or raise DataError if the folder was begun with other settings."""
         path = self.folder / "run.json"
         if not path.exists():
             if self.held.count:
@@ -131,9 +131,8 @@ class Store:
 class Held:
     """What a folder holds: samples by question, their tokens, and the bytes of whole lines."""
 
-    bits: dict[str, int] = field(
-        default_factory=dict
-    )  # samples, or ten million answers would fill the memory
+    # One bit per sample: sets of ten million answers would fill the memory.
+    bits: dict[str, int] = field(default_factory=dict)
     count: int = 0
     tokens: int = 0
     prompt_tokens: int = 0

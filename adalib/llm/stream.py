@@ -82,6 +82,7 @@ class ReplyStream:
         return {"choices": [choice], "usage": usage, "system_fingerprint": self._fingerprint}
 
     def _take(self, event: dict[str, Any]) -> None:
+        """Take one event of the stream."""
         if event.get("error"):
             raise ReplyError(f"the stream holds an error ({json.dumps(event['error'])})")
         self._fingerprint = event.get("system_fingerprint") or self._fingerprint
@@ -97,6 +98,7 @@ class ReplyStream:
             self.arrive(self.tokens)
 
     def _take_choice(self, choice: dict[str, Any]) -> None:
+        """Take the text and the log-probabilities of one choice, and count its tokens."""
         delta = choice.get("delta") or {}
         content = delta.get("content")
         if content is not None:

@@ -1,5 +1,4 @@
-"""All that speaks of the paper alone: its printed numbers, its protocol, its theorems, and ours
-beside them.
+"""What speaks of the paper alone: its printed numbers, its protocol, its theorems, and ours.
 
 `settings` holds its tables and simulated answers that were calibrated to them; `results` scores as
 we reconstruct that it did; `theorems` measures every statement; `patterns` and `ablations` redo its

@@ -58,11 +58,13 @@ _PARTS = (("(a)", "(b)"), ("(i)", "(ii)"), ("(1)", "(2)"))
 def extra_features(
     questions: Sequence[str], single_pass_acc: ArrayLike | None = None
 ) -> pd.DataFrame:
-    """The features that the paper's figure names and its list does not; ``single_pass_acc`` takes
-    the answer key."""
+    """Return the features that the paper's figure names and its list does not.
+
+    ``single_pass_acc`` needs the correct answers.
+    """
     texts = check_texts(questions)
-    told = [text.features[-3:] if isinstance(text, ReadText) else _look(text) for text in texts]
-    columns: dict[str, Any] = dict(zip(EXTRA_FEATURES, np.reshape(told, (-1, 3)).T, strict=False))
+    values = [text.features[-3:] if isinstance(text, ReadText) else _look(text) for text in texts]
+    columns: dict[str, Any] = dict(zip(EXTRA_FEATURES, np.reshape(values, (-1, 3)).T, strict=False))
     if single_pass_acc is not None:
         columns["single_pass_acc"] = one_each(single_pass_acc, len(texts), "single_pass_acc")
     return pd.DataFrame(columns, dtype=float)
@@ -75,8 +77,7 @@ def _look(text: str) -> tuple[bool, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Rows for a classifier: every question of every setting at every target, always with the same
-    text."""
+    """Rows for a classifier: every question of every setting at every target."""
 
     features: pd.DataFrame
     question: np.ndarray
@@ -94,15 +95,14 @@ class Pooled:
         return len(self.labels)
 
     def grouped(self, groups: Sequence) -> Pooled:
-        """The same rows with whole groups (one a question) as questions: a split then keeps a group
-        together."""
+        """Return the same rows with groups as questions, so that a split keeps a group together."""
         codes = pd.factorize(np.array([str(group) for group in groups], dtype=object))[0]
         return replace(self, question=codes[self.question])
 
     def labelled_among(self, rows: ArrayLike) -> np.ndarray:
-        """The oracle's columns of some rows (a mask) at prices found on these rows alone: no others
-        are known."""
-        rows, labels = np.asarray(rows, dtype=bool), self.labels.copy()
+        """Return the oracle's columns of some rows (a mask) at prices found on these rows alone."""
+        rows = np.asarray(rows, dtype=bool)
+        labels = self.labels.copy()
         cell = pd.factorize(pd.MultiIndex.from_arrays([self.setting, self.target]))[0]
         for number in np.unique(cell[rows]):
             here = rows & (cell == number)
@@ -117,8 +117,7 @@ def pool(
     targets: Sequence[float] = TARGETS,
     score: Mapping[str, UtilityTable] | None = None,
 ) -> Pooled:
-    """Put settings that share their questions under one another, each at every target, labelled by
-    bisection."""
+    """Stack settings that share their questions, each at every target, labelled by bisection."""
     names = list(tables)
     first = tables[names[0]]
     score = tables if score is None else score
@@ -128,12 +127,12 @@ def pool(
     blocks = []
     for name, target in product(names, targets):
         search = bisect(tables[name].acc, tables[name].cost, target)
-        known = np.column_stack(
+        inputs = np.column_stack(
             [shared, np.asarray(own[name], dtype=float), np.full(first.n, target)]
         )
-        cells = ([name] * first.n, known[:, -1], np.full(first.n, search.lam), search.labels)
-        blocks.append((known, *cells, tables[name].acc, score[name].acc))
-    known, setting, aim, lam, labels, choose, acc = (
+        cells = ([name] * first.n, inputs[:, -1], np.full(first.n, search.lam), search.labels)
+        blocks.append((inputs, *cells, tables[name].acc, score[name].acc))
+    inputs, setting, aim, lam, labels, choose, acc = (
         np.concatenate(part) for part in zip(*blocks, strict=True)
     )
     columns = (
@@ -141,9 +140,9 @@ def pool(
         if hasattr(features, "columns")
         else [f"x{j}" for j in range(shared.shape[1])]
     )
-    extra = known.shape[1] - len(columns) - 1
+    extra = inputs.shape[1] - len(columns) - 1
     frame = pd.DataFrame(
-        known, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"]
+        inputs, columns=[*columns, *(f"setting_{j}" for j in range(extra)), "target"]
     )
     question = np.tile(np.arange(first.n), len(names) * len(targets))
     return Pooled(
@@ -152,8 +151,7 @@ def pool(
 
 
 def simulated_pool(seed: int = 0, targets: Sequence[float] = TARGETS) -> Pooled:
-    """The paper's pool as we reconstruct it, with nothing to learn: simulated MATH settings, noise
-    for features."""
+    """Return the paper's pool as we reconstruct it: simulated MATH settings with noise features."""
     names = PAPER_SETTINGS[:3]
     tables = {name: paper_setting(name).table(**PAPER_WAY) for name in names}
     n = tables[names[0]].n
@@ -168,8 +166,7 @@ def real_pool(
     features: ArrayLike | None = None,
     targets: Sequence[float] = TARGETS,
 ) -> Pooled:
-    """Pool real settings that share their questions: labels from one half of the answers, scores
-    from the other."""
+    """Pool real settings that share their questions; one half of the answers labels, one scores."""
     sets = {name: answers(name) for name in names}
     if features is None:
         features = text_features(sets[names[0]].questions)
@@ -239,8 +236,7 @@ class Comparison:
         return pd.DataFrame([self._measure(trial) for trial in self.trials])
 
     def summary(self) -> pd.DataFrame:
-        """Mean and standard deviation over the splits, one row a classifier, as in the paper's
-        table."""
+        """Return means and deviations over the splits, one row per classifier."""
         columns = ["accuracy", "gap", "imitation", "cost", "first", "oracle", "majority", "gain"]
         grouped = self.runs.groupby("classifier", sort=False)[columns]
         spread = grouped.std(ddof=0).add_suffix("_std")
@@ -249,18 +245,17 @@ class Comparison:
         ).reset_index()
 
     def confusion(self, classifier: str) -> np.ndarray:
-        """Count held-out rows by oracle column (row) and predicted column, shape (K, K), over all
-        splits."""
+        """Count held-out rows by oracle column (row) and predicted column, over all splits."""
         index, predicted = self._all(classifier)
         counts = np.zeros((self.pooled.budgets.size,) * 2, dtype=int)
         np.add.at(counts, (self.pooled.labels[index], predicted), 1)
         return counts
 
     def losses(self, classifier: str) -> pd.DataFrame:
-        """What each kind of error costs: ``label``, ``predicted``, ``count``, and the mean net
-        value lost, ``loss``."""
+        """Tabulate errors by ``label`` and ``predicted``: ``count``, and mean net value lost."""
         index, predicted = self._all(classifier)
-        labels, at = self.pooled.labels[index], np.arange(index.size)
+        labels = self.pooled.labels[index]
+        at = np.arange(index.size)
         net = self.pooled.choose[index] - self.pooled.lam[index, None] * self.pooled.budgets
         frame = pd.DataFrame(
             {"label": labels, "predicted": predicted, "loss": net[at, labels] - net[at, predicted]}
@@ -269,8 +264,10 @@ class Comparison:
         return wrong.agg(count="size", loss="mean").reset_index()
 
     def gain(self, classifier: str, over: str | None = None) -> Interval:
-        """Gain over the best mix at equal cost, or its lead on another's, over questions or
-        families ("fold" only)."""
+        """Return the gain over the best mix at equal cost, or the lead on another classifier.
+
+        The interval is over questions or families, with the split "fold" only.
+        """
         if self.split != "fold":
             raise ValueError(
                 f'an interval over questions needs split "fold", where each is scored once; '
@@ -296,17 +293,26 @@ class Comparison:
         )
 
     def _measure(self, trial: Trial) -> dict:
-        pooled, rows, predicted = self.pooled, trial.rows, trial.predicted
-        labels, acc, at = pooled.labels[rows], pooled.acc[rows], np.arange(rows.size)
-        accuracy, oracle = acc[at, predicted].mean(), acc[at, labels].mean()
+        """Return the figures of one trial: accuracy, cost, imitation, regret and its bounds."""
+        pooled = self.pooled
+        rows = trial.rows
+        predicted = trial.predicted
+        labels = pooled.labels[rows]
+        acc = pooled.acc[rows]
+        at = np.arange(rows.size)
+        accuracy = acc[at, predicted].mean()
+        oracle = acc[at, labels].mean()
         gain = _over_mix(pooled, rows, predicted).mean()
         # A price a row: with costs already priced, the price is 1 and the theorem's quantities are
         # the usual ones.
-        choose, priced = pooled.choose[rows], pooled.lam[rows, None] * pooled.budgets
-        wrong, worst = predicted != labels, regret_weights(choose, priced, 1.0)
+        choose = pooled.choose[rows]
+        priced = pooled.lam[rows, None] * pooled.budgets
+        wrong = predicted != labels
+        worst = regret_weights(choose, priced, 1.0)
         lost = (choose[at, labels] - choose[at, predicted]).mean()
         saved = (priced[at, labels] - priced[at, predicted]).mean()
-        eps, majority = wrong.mean(), np.bincount(labels).max() / rows.size
+        eps = wrong.mean()
+        majority = np.bincount(labels).max() / rows.size
         run = {"classifier": trial.classifier, "number": trial.number, "rows": rows.size}
         run |= {"imitation": 1 - eps, "majority": majority, "accuracy": accuracy, "oracle": oracle}
         run |= {
@@ -361,8 +367,7 @@ def classifiers(
 
 
 def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10) -> Comparison:
-    """What the classifiers that ``data/record_paper.py`` trained did: as `classifiers` on the same
-    pool and splits."""
+    """Return what `classifiers` returns, from models that ``data/record_paper.py`` trained."""
     held = [np.sort(rows) for rows in _splits(pooled, split, splits)]
     trials = [
         Trial(
@@ -406,7 +411,8 @@ def _over_mix(pooled: Pooled, rows: np.ndarray, predicted: np.ndarray) -> np.nda
     cell = pd.factorize(pd.MultiIndex.from_arrays([pooled.setting[rows], pooled.target[rows]]))[0]
     for number in range(cell.max() + 1):
         mask = cell == number
-        acc, plan = pooled.acc[rows[mask]], from_labels(predicted[mask], pooled.budgets.size)
+        acc = pooled.acc[rows[mask]]
+        plan = from_labels(predicted[mask], pooled.budgets.size)
         bar = best_mix(acc, pooled.budgets, plan.expected(pooled.budgets).mean())
         gains[mask] = plan.expected(acc) - bar.expected(acc)
     return gains
@@ -428,10 +434,12 @@ def granularity(
     menus: Mapping[str, Sequence[int]] = MENUS,
     **table,
 ) -> pd.DataFrame:
-    """Value the oracle with every menu of budgets: the truth of a population, else in-sample and
-    cross-fitted.
+    """Value the oracle with every menu of budgets, in-sample and cross-fitted.
 
-    In-sample a longer menu can only raise it: there are more estimates to pick the luckiest of."""
+    Where the population is known, its truth is used instead.
+
+    In-sample a longer menu can only raise it: there are more estimates to pick the luckiest of.
+    """
     scores: dict[tuple[str, str], OracleScore] = {}
     for name, budgets in menus.items():
         if isinstance(source, Population):
@@ -446,10 +454,10 @@ def granularity(
         change = score.accuracy - scores["default", value].accuracy
         interval = mean_interval(change)
         gain = np.asarray(interval.mean)
-        known = (value == "true") | (
-            np.abs(change).max(axis=0) < 1e-12
-        )  # nothing is estimated, or no question moves
-        low, high = np.where(known, gain, interval.low), np.where(known, gain, interval.high)
+        # Nothing is estimated, or no question moves.
+        exact = (value == "true") | (np.abs(change).max(axis=0) < 1e-12)
+        low = np.where(exact, gain, interval.low)
+        high = np.where(exact, gain, interval.high)
         for j, target in enumerate(targets):
             at = score.accuracy[:, j].mean(), score.cost[:, j].mean(), gain[j], low[j], high[j]
             rows.append((name, len(menus[name]), target, value, *map(float, at)))
@@ -470,11 +478,11 @@ def learning_curve(
     shares: Sequence[float] = SHARES,
     seeds: int = 4,
 ) -> pd.DataFrame:
-    """Train the label policy on a growing share of the questions, and score it on what it saw and
-    on what it did not.
+    """Train the label policy on a growing share of the questions; score it on seen and unseen ones.
 
     In the paper's figure accuracy is drawn on all questions, where two things grow at once: what
-    the model can generalise from, and how much of the test it has seen."""
+    the model can generalise from, and how much of the test it has seen.
+    """
     inputs = pd.DataFrame(features)
     labels = {target: bisect(table.acc, table.cost, target).labels for target in targets}
 
@@ -494,8 +502,7 @@ def learning_curve(
 def recorded_curve(
     name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
 ) -> pd.DataFrame:
-    """`learning_curve` with noise features on a setting, by models that ``data/record_paper.py``
-    trained."""
+    """Return a `learning_curve` on noise by models that ``data/record_paper.py`` trained."""
     runs = {
         (run["target"], run["share"], run["seed"]): np.array(list(run["predicted"]), dtype=int)
         for run in recorded_part(f"{name}, growing shares")
@@ -512,27 +519,26 @@ def _seen(table: UtilityTable, share: float, seed: int) -> np.ndarray:
 def _curve(
     table: UtilityTable, jobs: Sequence[tuple], predicted: Iterable[np.ndarray]
 ) -> pd.DataFrame:
-    """Score what the models of a learning curve predicted for all questions, on those seen, unseen
-    and all."""
-    every, rows = np.arange(table.n), []
+    """Score a learning curve's predictions on seen, unseen and all questions."""
+    every = np.arange(table.n)
+    rows = []
     for (target, share, seed), columns in zip(jobs, predicted, strict=True):
-        labels, seen = bisect(table.acc, table.cost, target).labels, _seen(table, share, seed)
+        labels = bisect(table.acc, table.cost, target).labels
+        seen = _seen(table, share, seed)
         fixed = baselines.fixed(table.cost, target, table.n).expected(table.acc)
         for part, at in {"seen": seen, "unseen": np.setdiff1d(every, seen), "all": every}.items():
             if not at.size:
                 continue
-            acc, paid = table.acc[at], np.broadcast_to(table.cost, table.acc.shape)[at]
+            acc = table.acc[at]
+            paid = np.broadcast_to(table.cost, table.acc.shape)[at]
             plan = from_labels(columns[at], table.k)
-            cost, value = plan.expected(paid).mean(), plan.expected(acc)
+            cost = plan.expected(paid).mean()
+            value = plan.expected(acc)
             over = value - best_mix(acc, paid, cost).expected(acc)
-            same, oracle = (
-                (columns == labels)[at].mean(),
-                acc[np.arange(at.size), labels[at]].mean(),
-            )
+            same = (columns == labels)[at].mean()
+            oracle = acc[np.arange(at.size), labels[at]].mean()
             scores = value.mean(), cost, same, fixed[at].mean(), value.mean() - over.mean(), oracle
             rows.append((target, share, seed, part, at.size, *scores))
-    run, scored = (
-        ["target", "share", "seed", "part", "questions"],
-        ["accuracy", "cost", "imitation", "fixed"],
-    )
+    run = ["target", "share", "seed", "part", "questions"]
+    scored = ["accuracy", "cost", "imitation", "fixed"]
     return pd.DataFrame(rows, columns=[*run, *scored, "mix", "oracle"])

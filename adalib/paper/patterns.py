@@ -29,10 +29,8 @@ def group_means(
 ) -> Interval:
     """Mean of each of ``k`` groups with its 95% interval; a question looked at several times counts
     as one."""
-    values, groups = (
-        np.atleast_2d(np.asarray(values, dtype=float)),
-        np.atleast_2d(np.asarray(groups)),
-    )
+    values = np.atleast_2d(np.asarray(values, dtype=float))
+    groups = np.atleast_2d(np.asarray(groups))
     if (
         values.shape != groups.shape
         or groups.dtype.kind not in "iu"
@@ -52,7 +50,8 @@ def group_means(
         * values.shape[1]
         / size[there]
     )
-    low, high = np.full(k, np.nan), np.full(k, np.nan)
+    low = np.full(k, np.nan)
+    high = np.full(k, np.nan)
     if values.shape[1] < 2:  # one question has no spread, so that its means have no interval
         return Interval(mean, low, high)
     interval = mean_interval(mean[there] + excess)
@@ -65,7 +64,8 @@ def by_level(table: UtilityTable, levels: Sequence) -> pd.DataFrame:
     other."""
     codes, names = _codes(levels, table.n)
     frame = pd.DataFrame({"level": names, "questions": np.bincount(codes)})
-    first, last = table.acc[:, 0], table.acc[:, -1]
+    first = table.acc[:, 0]
+    last = table.acc[:, -1]
     for name, values, least in (("first", first, 0), ("last", last, 0), ("gain", last - first, -1)):
         _put(frame, name, group_means(values, codes, len(names), (least, 1)))
     return frame
@@ -91,7 +91,8 @@ def by_difficulty(
 ) -> pd.DataFrame:
     """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and
     quintile figure."""
-    place, weights = difficulty_bins(acc1, bins), from_labels(labels, len(budgets)).weights
+    place = difficulty_bins(acc1, bins)
+    weights = from_labels(labels, len(budgets)).weights
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
     frame["acc1"] = np.bincount(place, acc1) / frame["questions"]
     ends = min(budgets), max(budgets)
@@ -145,7 +146,8 @@ def gain_by(
     the other way round.
     """
     check_halves(responses, budgets, splits)
-    votes, looks = compared(responses), []
+    votes = compared(responses)
+    looks = []
     for number in range(splits):
         halves = [part.table(budgets, **table) for part in votes.split_samples(seed + number)]
         plans = [
@@ -182,7 +184,8 @@ def out_of_fold(
     seed: int = 0,
 ) -> np.ndarray:
     """Columns that the label policy gives to questions it did not learn from."""
-    inputs, columns = pd.DataFrame(features), np.empty(table.n, dtype=int)
+    inputs = pd.DataFrame(features)
+    columns = np.empty(table.n, dtype=int)
     member = np.arange(table.n) if groups is None else group_numbers(groups, table.n, sort=True)
     # Folds are the runs of a shuffled list, as scikit-learn's GroupKFold has them; the book's
     # heatmaps stand on these.
@@ -190,7 +193,8 @@ def out_of_fold(
     order = [run[place] for place in range(len(runs[0])) for run in runs if place < len(run)]
     fold = deal(member, folds, order=order)
     for out in np.unique(fold):
-        train, test = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
+        train = np.flatnonzero(fold != out)
+        test = np.flatnonzero(fold == out)
         policy = LabelPolicy(seed=seed).fit(
             inputs.iloc[train], table.acc[train], table.cost, budget=budget
         )
@@ -236,7 +240,8 @@ def nearest_mix(
 ) -> tuple[tuple[int, ...], float]:
     """The whole numbers of questions a level whose averages come nearest to printed overall
     accuracies."""
-    by_level, overall = np.asarray(by_level, dtype=float), np.asarray(overall, dtype=float)
+    by_level = np.asarray(by_level, dtype=float)
+    overall = np.asarray(overall, dtype=float)
     mixes = np.array([(i, j, n - i - j) for i in range(n, -1, -1) for j in range(n - i, -1, -1)])
     error = np.abs(mixes @ by_level.T / n - overall).max(axis=1)
     return tuple(int(count) for count in mixes[error.argmin()]), float(error.min())

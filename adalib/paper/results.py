@@ -142,7 +142,8 @@ def reconstructed(
 def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.ndarray:
     """Columns that a policy gives to all questions after it learned four in five of them:
     in-sample, and too good."""
-    inputs, labels = pd.DataFrame(features), np.asarray(labels)
+    inputs = pd.DataFrame(features)
+    labels = np.asarray(labels)
     train = np.random.default_rng(seed).permutation(labels.size)[: round(_TRAINED * labels.size)]
     return LabelPolicy(seed=seed).fit_labels(inputs.iloc[train], labels[train]).predict(inputs)
 
@@ -220,13 +221,17 @@ def implied_held_out() -> pd.DataFrame:
     in accuracy and imitation, 0.04 in cost."""
     rows = []
     for name in PAPER_SETTINGS:
-        paper, main = PAPER[name], PAPER[name]["main"]
+        paper = PAPER[name]
+        main = PAPER[name]["main"]
         one = main["Fixed"]["accuracy"][0]
         for t, target in enumerate(TARGETS):
             # The sweep prints the oracle's cost to a digit more than the main table.
-            oracle, oracle_cost = main["Oracle"]["accuracy"][t], paper["lambda_sweep"]["cost"][t]
-            ours, paid = main["Ours"]["accuracy"][t], _rest(main["Ours"]["cost"][t], oracle_cost)
-            imitation, majority = paper["oracle_gap"]["imitation"][t], paper["label_shares"][t][0]
+            oracle = main["Oracle"]["accuracy"][t]
+            oracle_cost = paper["lambda_sweep"]["cost"][t]
+            ours = main["Ours"]["accuracy"][t]
+            paid = _rest(main["Ours"]["cost"][t], oracle_cost)
+            imitation = paper["oracle_gap"]["imitation"][t]
+            majority = paper["label_shares"][t][0]
             row = {"setting": name, "target": target, "imitation": imitation, "accuracy": ours}
             row |= {
                 "majority": majority,
@@ -253,7 +258,8 @@ def claimed_gains() -> pd.DataFrame:
             {part: PAPER[name]["main"][row][part][-1] for part in TOLERANCE}
             for row in ("Ours", "Fixed")
         )
-        mix, difference = _printed_mix(name, ours["cost"]), ours["accuracy"] - fixed["accuracy"]
+        mix = _printed_mix(name, ours["cost"])
+        difference = ours["accuracy"] - fixed["accuracy"]
         spent = {
             "fixed_cost": fixed["cost"],
             "cost": ours["cost"],
@@ -269,7 +275,8 @@ def claimed_gains() -> pd.DataFrame:
 
 def _printed_mix(name: str, cost: float) -> float:
     """The random mix of budgets 1 and 4 at a cost, from printed accuracies."""
-    one, four = PAPER[name]["main"]["Fixed"]["accuracy"][0], PAPER[name]["implied_acc4"]
+    one = PAPER[name]["main"]["Fixed"]["accuracy"][0]
+    four = PAPER[name]["implied_acc4"]
     return one + (four - one) * (cost - 1) / 3
 
 

@@ -1,5 +1,4 @@
-"""The settings of the book, each voted on in one way: real answers, the paper's benchmarks, four
-simulated stand-ins.
+"""The settings of the book: real answers, the paper's benchmarks and four simulated stand-ins.
 
 The chapters and the replication table start from the same tables, so that they cannot disagree
 about a number.
@@ -76,17 +75,24 @@ def build(spec: dict) -> Population:
     """
     from scipy.special import betaincinv
 
-    chance, rival, levels = [], [], []
+    chance = []
+    rival = []
+    levels = []
     for level in spec["levels"]:
-        hard, uncertain, easy = level["hard"], level["uncertain"], level["easy"]
-        a, b = level["mean"] * spec["concentration"], (1 - level["mean"]) * spec["concentration"]
+        hard = level["hard"]
+        uncertain = level["uncertain"]
+        easy = level["easy"]
+        a = level["mean"] * spec["concentration"]
+        b = (1 - level["mean"]) * spec["concentration"]
         p = betaincinv(a, b, (np.arange(uncertain) + 0.5) / uncertain)
         # Multiples of the golden section fill the interval evenly and in an order unrelated to p.
         sweep = np.interp((np.arange(uncertain) * _GOLDEN) % 1, [0, 1], spec["rival"])
         chance.append(np.r_[np.zeros(hard), p, np.ones(easy)])
         rival.append(np.r_[np.full(hard, spec["rival"][1]), sweep, np.ones(easy)])
         levels += [level["level"]] * (hard + uncertain + easy)
-    p, r, others = np.concatenate(chance)[:, None], np.concatenate(rival)[:, None], spec["others"]
+    p = np.concatenate(chance)[:, None]
+    r = np.concatenate(rival)[:, None]
+    others = spec["others"]
     probs = np.hstack([p, (1 - p) * r, np.repeat((1 - p) * (1 - r) / others, others, axis=1)])
     # One fixed shuffle, the same for all settings, so that a question's number says nothing about
     # it.
@@ -153,8 +159,7 @@ def answers(name: str) -> Responses:
 
 @cache
 def utility(name: str) -> UtilityTable:
-    """The table of a setting: the real ones from all subsets with shared ties, the simulated ones
-    by `PAPER_WAY`."""
+    """Return a setting's table: real ones by all subsets, simulated ones by `PAPER_WAY`."""
     return answers(name).table(**(PAPER_WAY if name in PAPER_SETTINGS else {}))
 
 

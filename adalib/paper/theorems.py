@@ -1,5 +1,4 @@
-"""Every statement of the paper's theory, with both sides measured on a table: as printed, and as we
-correct it.
+"""Every statement of the paper's theory, both sides measured on a table, printed and corrected.
 
 First those about prices and budgets, then those about a policy beside the oracle, given by its
 labels, one column index a question; last the cases to try them on. Explained in the chapter
@@ -36,8 +35,7 @@ class Relation(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """``right - left``: the room an inequality has, negative where it fails; 0 where an
-        equality holds."""
+        """``right - left``: room of an inequality, negative where it fails; 0 for an equality."""
         return self.right - self.left
 
     @property
@@ -48,8 +46,7 @@ class Relation(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """What a theorem says about one table: as printed, what we say instead, and the proof's
-    ``steps`` that may fail."""
+    """What a theorem says about one table: printed, ours, and the ``steps`` that may fail."""
 
     name: str
     printed: tuple[Relation, ...] = ()
@@ -57,8 +54,10 @@ class Statement(NamedTuple):
     steps: tuple[Relation, ...] = ()
 
     def rows(self) -> list[tuple]:
-        """One tuple a claim: version ("printed", "step" or "ours"), text, both sides, the gap, and
-        whether it holds."""
+        """Return a tuple per claim: version, text, both sides, the gap, and whether it holds.
+
+        The version is "printed", "step" or "ours".
+        """
         versions = [("printed", self.printed), ("step", self.steps), ("ours", self.corrected)]
         return [
             (v, c.text, c.left, c.relation, c.right, c.gap, c.holds)
@@ -82,8 +81,10 @@ def equal(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Rel
 
 
 def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> Statement:
-    """Theorem 1: a higher price never costs more. Ours needs no tie rule, so it is measured with
-    the worst one."""
+    """Theorem 1: a higher price never costs more.
+
+    Ours needs no tie rule, so it is measured with the worst one.
+    """
     if not low < high:
         raise ValueError(
             f"the prices are {low} and {high}; give two different ones, the lower first"
@@ -101,13 +102,10 @@ def cost_monotone(acc: ArrayLike, cost: ArrayLike, low: float, high: float) -> S
 
 
 def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
-    """Theorem 1's count: how often a question changes its label as the price runs through all
-    values."""
+    """Theorem 1's count: how often a question changes its label as the price rises."""
     acc, cost = check_table(acc, cost)
-    k, labels = (
-        acc.shape[1],
-        np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam]),
-    )
+    k = acc.shape[1]
+    labels = np.array([oracle_labels(acc, cost, price) for price in frontier(acc, cost).lam])
     most = (np.diff(labels, axis=0) != 0).sum(axis=0).max()
     return Statement(
         "Switches",
@@ -117,8 +115,10 @@ def switches(acc: ArrayLike, cost: ArrayLike) -> Statement:
 
 
 def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
-    """What the price 0 buys: printed, the largest budget for all; in fact the cheapest of each
-    question's best."""
+    """What the price 0 buys.
+
+    Printed, the largest budget for all; in fact the cheapest of each question's best.
+    """
     acc, cost = check_table(acc, cost)
     wide = np.broadcast_to(cost, acc.shape)
     spent = float(average_cost(acc, cost, 0.0))
@@ -138,7 +138,8 @@ def free_compute(acc: ArrayLike, cost: ArrayLike) -> Statement:
 
 def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> Statement:
     """The dual function at any price bounds what the budget can buy; ours bounds mixtures too."""
-    best, bound = integer_optimum(acc, cost, budget), dual(acc, cost, lam, budget)
+    best = integer_optimum(acc, cost, budget)
+    bound = dual(acc, cost, lam, budget)
     return Statement(
         "Weak duality",
         (at_most("V(B) ≤ G(λ)", best.accuracy, bound),),
@@ -149,8 +150,10 @@ def weak_duality(acc: ArrayLike, cost: ArrayLike, lam: float, budget: float) -> 
 def subgradient(
     acc: ArrayLike, cost: ArrayLike, lam: float, other: float, budget: float
 ) -> Statement:
-    """The dual function lies above its tangents at ``lam``; ours takes the steepest of them towards
-    ``other``."""
+    """The dual function lies above its tangents at ``lam``.
+
+    Ours takes the steepest of them towards ``other``.
+    """
     here, there = np.asarray(dual(acc, cost, [lam, other], budget))
     low, high = subdifferential(acc, cost, lam, budget)
     steepest = high if other >= lam else low
@@ -163,8 +166,10 @@ def subgradient(
 
 
 def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
-    """The price that minimises the dual function: printed, it costs the budget; in fact that may
-    lie in a jump."""
+    """The price that minimises the dual function.
+
+    Printed, it costs the budget; in fact the budget may lie in a jump.
+    """
     path = frontier(acc, cost)
     lam = path.at(budget).lam
     low, high = subdifferential(acc, cost, lam, budget)
@@ -184,13 +189,13 @@ def optimal_price(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
 def vertex(
     acc: ArrayLike, cost: ArrayLike, budget: float, shares: ArrayLike | None = None
 ) -> Statement:
-    """An optimal vertex of the relaxed problem splits at most one question, over two columns that
-    tie at the price."""
+    """An optimal vertex of the relaxation splits at most one question, over two tied columns."""
     acc, cost = check_table(acc, cost)
     best = frontier(acc, cost).at(budget)
     shares = _shares(best, acc.shape) if shares is None else np.asarray(shares, dtype=float)
     used = shares > 1e-7  # a solver's shares this close to 0 are 0
-    columns, net = used.sum(axis=1), acc - best.lam * cost
+    columns = used.sum(axis=1)
+    net = acc - best.lam * cost
     given_up = (net.max(axis=1, keepdims=True) - net)[used].max()
     return Statement(
         "Vertices",
@@ -204,14 +209,19 @@ def vertex(
 
 
 def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
-    """Proposition 1: printed, the best accuracy is the least dual value; in fact a gap remains, but
-    for mixtures."""
+    """Proposition 1: printed, the best accuracy is the least dual value.
+
+    In fact a gap remains, except for mixtures.
+    """
     acc, cost = check_table(acc, cost)
-    n, path = len(acc), frontier(acc, cost)
-    best, value = path.at(budget), integer_optimum(acc, cost, budget).accuracy
+    n = len(acc)
+    path = frontier(acc, cost)
+    best = path.at(budget)
+    value = integer_optimum(acc, cost, budget).accuracy
     least = _least_dual(acc, cost, path, budget)
     oracle = chosen(acc, oracle_labels(acc, cost, best.lam)).mean()
-    shares, split = _shares(best, acc.shape), best.split
+    shares = _shares(best, acc.shape)
+    split = best.split
     gain = 0.0 if split is None else acc[split.row, split.high] - acc[split.row, split.low]
     return Statement(
         "Proposition 1",
@@ -232,8 +242,7 @@ def strong_duality(acc: ArrayLike, cost: ArrayLike, budget: float) -> Statement:
 def everett(
     acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike | None = None
 ) -> Statement:
-    """What a price chooses is exactly optimal, among mixtures too, for the budget that it
-    spends."""
+    """What a price chooses is optimal, among mixtures too, for the budget that it spends."""
     acc, cost = check_table(acc, cost)
     labels = oracle_labels(acc, cost, lam) if labels is None else check_labels(labels, acc.shape)
     net = acc - lam * cost
@@ -244,10 +253,8 @@ def everett(
             f"labels[{row}] gives up {given_up[row]:g} of net value at price {lam:g}; "
             "give a maximiser"
         )
-    accuracy, spent = (
-        chosen(acc, labels).mean(),
-        chosen(np.broadcast_to(cost, acc.shape), labels).mean(),
-    )
+    accuracy = chosen(acc, labels).mean()
+    spent = chosen(np.broadcast_to(cost, acc.shape), labels).mean()
     best = integer_optimum(acc, cost, spent)
     return Statement(
         "Everett",
@@ -278,8 +285,7 @@ def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _least_dual(acc: ArrayLike, cost: ArrayLike, path: Frontier, budget: float) -> float:
-    """The dual function is convex with kinks only at the frontier's prices, so one of them is a
-    minimum."""
+    """The dual function is convex with kinks only at the frontier's prices; one is a minimum."""
     return float(np.min(dual(acc, cost, path.lam, budget)))
 
 
@@ -296,10 +302,10 @@ def _shares(best: Allocation, shape: tuple[int, int]) -> np.ndarray:
 def ledger(
     acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike
 ) -> Statement:
-    """The identity behind the chapter: what is missing to the bound is regret plus the price of the
-    money unspent."""
+    """The identity behind the chapter: distance to the bound is regret plus priced slack."""
     policy = _Policy(acc, cost, lam, labels)
-    missing, unspent = dual(acc, cost, lam, budget) - policy.accuracy, budget - policy.cost
+    missing = dual(acc, cost, lam, budget) - policy.accuracy
+    unspent = budget - policy.cost
     return Statement(
         "Ledger",
         corrected=(
@@ -318,8 +324,7 @@ def decomposition(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
 
 
 def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Theorem 2: regret is at most the gap of the questions that differ, at most the largest gap
-    times their share."""
+    """Theorem 2: regret is at most the sum of gaps, at most the largest gap times their share."""
     policy = _Policy(acc, cost, lam, labels)
     return Statement(
         "Theorem 2",
@@ -331,10 +336,10 @@ def imitation(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) ->
 
 
 def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """What the paper's figure draws for Theorem 2: accuracy lost not regret, the mean gap not the
-    largest."""
+    """What the figure draws for Theorem 2: accuracy lost and the mean gap, not regret."""
     policy = _Policy(acc, cost, lam, labels)
-    largest, mean = policy.worst * policy.eps, policy.gaps.mean() * policy.eps
+    largest = policy.worst * policy.eps
+    mean = policy.gaps.mean() * policy.eps
     covariance = ((policy.gaps - policy.gaps.mean()) * (policy.differs - policy.eps)).mean()
     return Statement(
         "Theorem 2, drawn",
@@ -356,8 +361,7 @@ def figure_bounds(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike
 def recovery(
     acc: ArrayLike, cost: ArrayLike, lam: float, budget: float, labels: ArrayLike
 ) -> Statement:
-    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1); how near to optimal
-    is priced (2)."""
+    """Theorem 3: a near copy of an affordable oracle is nearly affordable (1) and optimal (2)."""
     policy = _Policy(acc, cost, lam, labels)
     slack = budget - policy.oracle_cost
     if slack < -TIE * budget:
@@ -395,8 +399,7 @@ def recovery(
 
 
 def own_cost(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> Statement:
-    """Against the best of its own cost, a policy loses at most its regret, at any price; at the
-    best just that."""
+    """Against the best policy of its cost, a policy loses at most its regret."""
     policy = _Policy(acc, cost, lam, labels)
     best = frontier(acc, cost).at(policy.cost)
     behind = best.bound - policy.accuracy
@@ -417,9 +420,11 @@ class _Policy:
     def __init__(self, acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> None:
         acc, cost = check_table(acc, cost)
         labels = check_labels(labels, acc.shape)
-        oracle, wide = oracle_labels(acc, cost, lam), np.broadcast_to(cost, acc.shape)
+        oracle = oracle_labels(acc, cost, lam)
+        wide = np.broadcast_to(cost, acc.shape)
         net = acc - lam * wide
-        self.accuracy, self.cost = chosen(acc, labels).mean(), chosen(wide, labels).mean()
+        self.accuracy = chosen(acc, labels).mean()
+        self.cost = chosen(wide, labels).mean()
         self.oracle_cost = chosen(wide, oracle).mean()
         self.lost = chosen(acc, oracle).mean() - self.accuracy
         self.saved = self.oracle_cost - self.cost
@@ -433,8 +438,7 @@ class _Policy:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table with a budget that can be kept, a price and a policy; ``other`` is another price,
-    any."""
+    """A table with a feasible budget, a price, a policy and ``other``, another price."""
 
     name: str
     table: UtilityTable
@@ -454,8 +458,7 @@ class Case:
         return self.table.cost
 
     def frame(self) -> pd.DataFrame:
-        """The case to read: the accuracies, the budget the oracle takes at the price, and the one
-        the policy takes."""
+        """Show the case: accuracies, the oracle's budget at the price, and the policy's."""
         names = np.array(self.table.budgets)
         columns = {f"Acc({b})": self.acc[:, j] for j, b in enumerate(names)}
         chosen = {
@@ -510,7 +513,8 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
             path.cost[-1] * 1.2,
         )
         budget = float(max(places[rng.choice(3, p=[0.15, 0.75, 0.1])], path.cost[0]))
-        lam, top = path.at(budget).lam, path.lam[0]
+        lam = path.at(budget).lam
+        top = path.lam[0]
         if rng.random() < 0.3:
             lam += top * rng.random()
         oracle = oracle_labels(table.acc, table.cost, lam)
@@ -520,12 +524,15 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
 
 
 def _table(kind: str, n: int, k: int, rng: np.random.Generator) -> UtilityTable:
+    """Draw a random table of a kind; each kind breaks another assumption."""
     acc: np.ndarray = rng.random((n, k))
     cost: np.ndarray = np.cumsum(rng.uniform(0.1, 2, k))
     if kind == "counted":  # as estimated from 48 answers
-        acc, cost = rng.integers(0, 49, (n, k)) / 48, 2.0 ** np.arange(k)
+        acc = rng.integers(0, 49, (n, k)) / 48
+        cost = 2.0 ** np.arange(k)
     elif kind == "ties":
-        acc, cost = rng.integers(0, 5, (n, k)) / 4, np.cumsum(rng.integers(1, 3, k))
+        acc = rng.integers(0, 5, (n, k)) / 4
+        cost = np.cumsum(rng.integers(1, 3, k))
     elif kind == "flat":
         acc[rng.random(n) < 0.6] = rng.random()
     elif kind == "equal costs":

@@ -210,6 +210,7 @@ class BudgetController:
         self.closed = max(self.closed + more, self.floor)
 
     def _keep(self) -> None:
+        """Write the state to the ledger, so that a restart goes on from here."""
         ledger = self._ledger
         if ledger is not None:
             ledger.asked = self.asked

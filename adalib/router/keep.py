@@ -33,7 +33,7 @@ class VoteFile:
     def add(
         self, name: str, model: str, messages: Sequence[dict[str, Any]], answers: Sequence[Answer]
     ) -> None:
-        """Write one vote; a full disk loses the line and disturbs nobody."""
+        """Write one vote; if the disk is full, its line is lost and serving goes on."""
         choices = [
             {
                 "index": number,

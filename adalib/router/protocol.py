@@ -56,7 +56,7 @@ _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 
 
 class RequestError(Exception):
-    """What the caller is told, in the shape of an OpenAI error."""
+    """An error as the caller gets it, in the shape of an OpenAI error."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class VoteRequest(NamedTuple):
 
 
 def error_for(error: Exception, url: str) -> RequestError:
-    """What the caller is told of an error. It never names the upstream's address or key."""
+    """Return the reply to an error; it never names the upstream's address or key."""
     why = str(error).replace(url, "the upstream")
     if isinstance(error, RequestError):
         return error
@@ -228,6 +228,7 @@ def _text_of(turn: dict[str, Any]) -> str | None:
 
 
 def _asking(fields: dict[str, Any], defaults: Asking) -> Asking:
+    """Return the settings of a request: its own fields, else the server's defaults."""
     own = _of_type(fields, OWN, dict) or {}
     unknown = set(own) - {"price", "cap"}
     if unknown:
@@ -278,6 +279,7 @@ def _of_type(fields: dict[str, Any], name: str, kind: type) -> Any:
 
 
 def _number(fields: dict[str, Any], name: str) -> float | None:
+    """Return a number of a request; None if absent, ValueError if it is not one."""
     value = fields.get(name)
     if value is None:
         return None

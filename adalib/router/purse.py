@@ -138,6 +138,7 @@ class Ledger:
         self.unit = unit
 
     def _opened(self) -> int:
+        """Open and lock the ledger's file; raise ValueError if another server has it."""
         path = Path(self.path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,6 +156,7 @@ class Ledger:
         return file
 
     def _read(self, text: bytes) -> None:
+        """Read the figures of the last run; what was under way counts as spent."""
         try:
             figures = json.loads(text)
             if "held" in figures:  # as versions before 0.3 called it

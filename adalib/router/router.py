@@ -125,6 +125,24 @@ class Router:
         What an answer is, see `adalib.vote.kinds`.
     unread_share : float or None
         Share of training answers that could not be read; None in folders of older versions.
+
+    Examples
+    --------
+    Fit a router on sampled answers, and let it ask a model. The model here always gives the same
+    answer; `adalib.llm.client.Client` asks an endpoint.
+
+    >>> from adalib import Router, load
+    >>> from adalib.llm.reply import Answer
+    >>> class Sure:
+    ...     async def sample(self, messages, **settings):
+    ...         return Answer("Three and four are seven.\\nAnswer: 7", "stop", 9, 20)
+    >>> answers = load("word-fewshot").take(range(40))
+    >>> router = Router.fit(answers, budget=4.0, signals=("votes",))
+    >>> routed = router.answer("What is three plus four?", Sure())
+    >>> routed.answer, routed.samples
+    ('7', 2)
+    >>> router.controller.budget
+    4.0
     """
 
     def __init__(
@@ -138,7 +156,7 @@ class Router:
         self._decide_by(policy, reader, cost, budgets)
         self.votes_alone = False
         self.unread_share: float | None = None
-        # At the dearest end nothing further pays; the controller needs a price that it can
+        # At the most expensive end nothing further pays; the controller needs a price that it can
         # multiply.
         first_price = max(self._planner.price(budget), 1e-6)
         reach = self.reach(Asking(max_tokens=MOST_TOKENS))
@@ -155,6 +173,7 @@ class Router:
         cost: Unit | Money,
         budgets: Sequence[int],
     ) -> None:
+        """Set what decides; the budget and what was spent are not touched."""
         self.policy: Any = policy
         self.reader = reader
         self.cost = cost
@@ -255,6 +274,7 @@ class Router:
         groups: Sequence | None,
         seed: int,
     ) -> Router:
+        """Fit a policy that chooses a number of answers from the question alone."""
         from adalib.learn.policies import CurvePolicy
 
         reader = Reader(TextEmbedding(_DIMS).fit(responses.questions))

@@ -8,8 +8,8 @@ text at once. If the vote takes longer than a few seconds the stream begins earl
 that keep the connection open: then the figures come with the last chunk alone, and a fault as an
 event.
 
-A caller who hangs up is asked for no further; the answers under way may come in, and are booked as
-the upstream reports them.
+When a caller hangs up, the server asks for no more answers. Those under way may come in, and are
+booked as the upstream reports them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Line:
     status: int = 200
     figures: dict[str, Any] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
-    is_vote: bool = False  # then the vote logs it when it ends, whoever is still there
+    is_vote: bool = False  # then the vote logs it when it ends, even if the caller has gone
 
     @staticmethod
     def of(call: Call) -> _Line:
@@ -90,6 +90,8 @@ def make_app(service: Service, token: str = "") -> Starlette:
     def guarded(
         handler: Callable[[Call], Awaitable[Response]],
     ) -> Callable[[Call], Awaitable[Response]]:
+        """Wrap a handler: check the caller, turn errors into replies, log the request."""
+
         async def guard(call: Call) -> Response:
             call.state.line = line = _Line.of(call)
             try:
@@ -284,6 +286,7 @@ class Service:
     async def _pass(
         self, call: Call, path: str, start: bytes, whole: bool, reason: str
     ) -> Response:
+        """Pass a request on as it came; ``start`` is its body, or the beginning of a long one."""
         call.state.line.figures = {"reason": f"passed on: {reason}", "money": 0.0}
         try:
             return await self.upstream.pass_on(call, path, start, whole, reason)
@@ -292,6 +295,7 @@ class Service:
             raise
 
     async def _vote(self, call: Call, request: VoteRequest) -> Response:
+        """Vote in a task of its own, which outlives a caller who hangs up, and reply."""
         self._take_place()
         line = call.state.line
         line.is_vote = True
@@ -310,7 +314,8 @@ class Service:
         reply = self._shadow_reply if self.shadow else self._first_reply
         shown = asyncio.create_task(reply(work, question))
         shown.add_done_callback(_retrieve)
-        # A vote that is closed soon has its figures in the headers of a stream, too.
+        # A stream waits up to `QUIET` seconds for the vote, so that its headers can have the
+        # figures; then it begins without them.
         if not await _wait(shown, call, QUIET if request.stream else None):
             self._caller_left(question)
             line.status = 499
@@ -364,6 +369,7 @@ class Service:
     def _note_shadow(
         self, question: OpenQuestion, request: VoteRequest, routed: Routed, line: _Line
     ) -> None:
+        """In shadow mode, note whether the vote would have changed the first answer."""
         if question.first_answer is None:
             return
         first = question.first_answer.result()
@@ -411,6 +417,7 @@ class Service:
     async def _events(
         self, request: VoteRequest, work: asyncio.Task, question: OpenQuestion, line: _Line
     ) -> AsyncIterator[bytes]:
+        """Yield the events of a stream: comments until the vote is closed, then its chunks."""
         try:
             while not work.done():
                 yield b": still voting\n\n"
@@ -428,6 +435,7 @@ class Service:
         yield b"data: [DONE]\n\n"
 
     def _take_place(self) -> None:
+        """Count one more open vote; raise 429 beyond the limit."""
         if self.open >= self.limit:
             why = f"{self.limit} votes are open; come back"
             raise RequestError(429, why, "rate_limit_error", "server_busy", 1.0)
@@ -444,7 +452,7 @@ class Service:
             _LINES.info("%s", json.dumps(head | line.figures))
 
     def _note_failure(self, error: Exception) -> None:
-        """Count an error of the upstream's against it; what we refuse ourselves is none."""
+        """Count an error of the upstream; an error of the caller or of our own limits is none."""
         if isinstance(error, SpentError | CapError) or not isinstance(error, EndpointError):
             return
         if error.status is None or error.status >= 429:
@@ -489,6 +497,7 @@ class Service:
             self.open -= 1
 
     def _simulated(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Plan a question at a price; raise ValueError for bad fields."""
         router = self.router
         price = router.controller.price if fields.get("price") is None else float(fields["price"])
         if fields.get("budget") is not None:
@@ -535,14 +544,17 @@ class Service:
         return JSONResponse(figures | self.watch.live(), headers={"Cache-Control": "no-store"})
 
     def _bound(self) -> float:
+        """The most by which all costs together can pass their budgets."""
         controller = self.router.controller
         return controller.bound(max(self.limit, controller.at_once))
 
     def _shared(self) -> bool | None:
+        """Whether Redis answers; None where nothing is shared."""
         return None if self.share is None else self.share.reached
 
 
 async def _start_of(call: Call) -> tuple[bytes, bool]:
+    """Read a body up to `LARGEST_VOTE` bytes; return them, and whether that is all."""
     try:
         async with asyncio.timeout(SLOW):
             return await read_start(call, LARGEST_VOTE)

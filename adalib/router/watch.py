@@ -96,6 +96,7 @@ class Watch:
         return sum(samples for _, samples in self.reads)
 
     def _compare(self) -> None:
+        """Warn the operator if costs or unread answers differ from training."""
         drifts = len(self.costs) == SHOWN and not 2 / 3 < self.cost_ratio < 3 / 2
         cost = f"questions cost {self.cost_ratio:.2g} times what they did in training"
         self._say("drift", drifts, f"{cost}; sample and fit again: {_AGAIN}")
@@ -154,6 +155,7 @@ class Watch:
         yield GaugeMetricFamily("adalib_purse_total", "Dollars that may be spent", purse.total)
 
     def _make_metrics(self) -> None:
+        """Create the Prometheus metrics."""
         self._registry = registry = prometheus.CollectorRegistry()
         registry.register(self)
         counter = partial(prometheus.Counter, registry=registry)

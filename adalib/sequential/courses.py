@@ -64,8 +64,10 @@ class Course:
 
     @cached_property
     def _last_tied(self) -> np.ndarray:
-        """For every finish, the last one at the same time: all of them count if one closes
-        there."""
+        """For every finish, the last one at the same time.
+
+        If the race closes at one of several simultaneous finishes, all of them vote.
+        """
         later = np.arange(self.clock.shape[1])
         same_as_next = np.zeros(self.clock.shape, dtype=bool)
         same_as_next[:, :-1] = self.clock[:, 1:] == self.clock[:, :-1]

@@ -114,7 +114,8 @@ class PricedEscalation:
             self.coefficients[step], predicted = cross_fitted(state, gains, folds, ridge=0.01)
             return predicted
 
-        escalated = self._escalated_apart(expensive, x, group, fold % 2)
+        half = fold % 2  # whole folds, so that no group is in both halves
+        escalated = self._escalated_apart(expensive, x, group, half)
         cost, accuracy = self._members(menu, streams, x, escalated, learn, trained_on=True)
         self.costs = cost.mean(axis=0)
         self.accuracies = accuracy.mean(axis=0)
@@ -166,6 +167,7 @@ class PricedEscalation:
     def _alone(
         self, answers: Responses, features: np.ndarray | None, group: np.ndarray
     ) -> PricedStopping:
+        """Fit how one model would stop alone."""
         schedule = range(1, min(self.most, answers.samples) + 1)
         policy = PricedStopping(_SIGNALS, schedule=schedule, repeats=self.repeats, exact=True)
         return policy.fit(answers, features, group.tolist())
@@ -192,7 +194,9 @@ class PricedEscalation:
         of the questions would spend differently.
         """
         cost, accuracy = self._escalated(self.second, expensive, features, seed=0)
-        for which in (0, 1) if half.any() else ():
+        if not half.any():  # one group of questions cannot be halved
+            return Escalated(cost, accuracy)
+        for which in (0, 1):
             rest = np.flatnonzero(half != which)
             out = np.flatnonzero(half == which)
             rest_features = None if features is None else features[rest]

@@ -39,8 +39,7 @@ class Evidence(NamedTuple):
         return self._replace(states={name: state.at(column) for name, state in self.states.items()})
 
     def features(self) -> np.ndarray:
-        """Return the features at one moment, shape (d, ...); raise ValueError if one is not
-        finite."""
+        """Return the features at one moment, shape (d, ...); raise if one is not finite."""
         lead = self.deciding_count.lead(self.votes.without_value())
         features = []
         for name, signal in self.signals.items():

@@ -1,5 +1,4 @@
-"""Save and load stopping policies: a sealed JSON file of numbers and names, with nothing that
-runs."""
+"""Save and load stopping policies as sealed JSON files of numbers and names."""
 
 from __future__ import annotations
 
@@ -139,6 +138,7 @@ def restore_signals(policy: Any, saved: dict[str, Any], deciding: str) -> None:
 
 
 def _policy_from(record: dict[str, Any], kind: type[PricedStopping]) -> PricedStopping:
+    """Return the policy of a record; raise ValueError or KeyError for an unsound one."""
     schedule = [whole(stop, "a stop of the schedule", 1, NEVER) for stop in record["schedule"]]
     certify = record.get("certify")
     settings = {
@@ -179,6 +179,7 @@ def _member_to_file(member: Member) -> dict[str, Any]:
 
 
 def _member_from(saved: dict[str, Any], policy: PricedStopping) -> Member:
+    """Return a member of the library from its saved fields, checked against the policy."""
     if "rule" not in saved:
         last = policy.prices.size - 1
         return Member(None, price=whole(saved["price"], "a member's price", 0, last))

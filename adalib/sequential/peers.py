@@ -56,8 +56,10 @@ __all__ = [
 
 
 class Agreement(Threshold):
-    """Adaptive-Consistency's majority rule: stop when the leader has this share of two answers or
-    more."""
+    """Adaptive-Consistency's majority rule: stop when the leader has this share of the answers.
+
+    It needs two answers or more.
+    """
 
     def stops(self, votes: Votes) -> Any:
         read = votes.n - votes.empty
@@ -74,19 +76,24 @@ class Agreeing(Threshold):
 
 
 class InARow(Threshold):
-    """Stop when this many answers in a row agree; two beat the learned policy in BranchPilot's
-    report."""
+    """Stop when this many answers in a row agree.
+
+    Two beat the learned policy in BranchPilot's report.
+    """
 
     def stops(self, votes: Votes) -> Any:
         return (votes.run >= self.threshold) | super().stops(votes)
 
 
 class Doubling(Threshold):
-    """its_hub's adaptive rule: ask 2, 4, 8, ... in all; stop when the leader has this share of
-    readable answers."""
+    """its_hub's adaptive rule: ask 2, 4, 8, ... in all until the leader has this share.
+
+    The share is of readable answers.
+    """
 
     def stops(self, votes: Votes) -> Any:
-        n, read = np.asarray(votes.n, dtype=int), votes.n - votes.empty
+        n = np.asarray(votes.n, dtype=int)
+        read = votes.n - votes.empty
         doubled = (n >= 2) & (n & (n - 1) == 0) & (read > 0)
         return doubled & (votes.leader >= self.threshold * read * (1 - 1e-12)) | super().stops(
             votes
@@ -94,8 +101,7 @@ class Doubling(Threshold):
 
 
 class Entropy(Threshold):
-    """Adaptive-Consistency's entropy rule: stop when the normalised entropy of the votes is this
-    low."""
+    """Adaptive-Consistency's entropy rule: stop when the votes' normalised entropy is this low."""
 
     def stops(self, votes: Votes) -> Any:
         # A single answer is compared with one vote for another, as in the authors' code.
@@ -119,8 +125,7 @@ class Window(Threshold):
 
 @dataclass(frozen=True)
 class ProbabilityRatio(Threshold):
-    """Wald's test of a leader's share, ``high`` against ``1 - high``, with this probability of
-    error."""
+    """Wald's test of a leader's share, ``high`` against ``1 - high``, with this error rate."""
 
     high: float = 0.7
 
@@ -133,8 +138,10 @@ class ProbabilityRatio(Threshold):
 
 @dataclass(frozen=True)
 class Filtered:
-    """Ask ``answers`` times; the ``keep`` most confident of them vote (one at least), with this
-    ``sharpness``."""
+    """Ask ``answers`` times; the ``keep`` most confident vote, with this ``sharpness``.
+
+    At least one votes.
+    """
 
     answers: int
     keep: float
@@ -166,8 +173,7 @@ def _field(
 
 
 class Together(Threshold):
-    """its_hub's gateway with its Beta rule: ``cap`` answers are asked at once, and the shortest
-    comes first.
+    """its_hub's gateway with its Beta rule: ask ``cap`` answers at once, the shortest comes first.
 
     Past the threshold the others are cancelled. Each then costs the share that was written by then.
     """
@@ -187,8 +193,7 @@ class Together(Threshold):
 
 
 class Coverage(Threshold):
-    """UAB as we read it: the planner takes the first answer's mean token probability p as its
-    accuracy.
+    """UAB as we read it: the first answer's mean token probability p is taken as its accuracy.
 
     One of n answers is then right with probability 1 - (1 - p)^n. Ask while the next answer adds
     more than the threshold.
@@ -204,8 +209,7 @@ class Coverage(Threshold):
 
 
 class Reservation(Threshold):
-    """Weitzman's rule for identical boxes: stop at an answer this certain, and return the most
-    certain."""
+    """Weitzman's rule for identical boxes: stop at an answer this certain; return the surest."""
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
         certainty = np.where(streams.classes >= 0, _field(streams), -np.inf)
@@ -221,8 +225,10 @@ class Reservation(Threshold):
 
 @dataclass(frozen=True, eq=False)
 class Posterior(Threshold):
-    """Stop when the leader is the mode with this probability, by a table of readable answers,
-    leader, runner."""
+    """Stop when the leader is the mode with this probability, looked up in a table.
+
+    The table is by readable answers, votes of the leader and votes of the runner-up.
+    """
 
     table: np.ndarray | None = None
 
@@ -233,8 +239,7 @@ class Posterior(Threshold):
 
 
 def mode_holds(shares: ArrayLike, longest: int) -> np.ndarray:
-    r"""Return the probability that a leader is the mode, from a prior of questions, (T + 1, T + 1,
-    T + 1).
+    r"""Return the probability that a leader is the mode, from a prior, shape (T + 1, T + 1, T + 1).
 
     ``shares`` (N, K) are the shares of each question's answers, largest first. A leader with
     :math:`c_1` of n answers before a runner-up with :math:`c_2` has likelihood
@@ -258,8 +263,7 @@ def mode_holds(shares: ArrayLike, longest: int) -> np.ndarray:
 
 
 class Dirichlet(Threshold):
-    """Stop when the leader is the most frequent of the five leading answers with this
-    probability."""
+    """Stop when the leader is the most frequent of five leading answers with this probability."""
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
         stops = _chances(streams) >= self.threshold
@@ -292,8 +296,7 @@ def dirichlet_holds(states: ArrayLike) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _chances(streams: Streams) -> np.ndarray:
-    """Return the probability after every answer of every stream, (M, T); equal states are computed
-    once."""
+    """Return the probability after every answer, (M, T); equal states are computed once."""
     m, t = streams.classes.shape
     top = 5
     held = np.zeros((m, max(int(streams.classes.max(initial=0)) + 1, top)), dtype=np.int64)
@@ -442,7 +445,8 @@ class Published:
 
 
 _CAPS = (4, 8, 16, 24, 40)
-_TOP, _SURE = 4, (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+_TOP = 4
+_SURE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 # The rule of each family, the settings tried, and its authors' setting.
 _FAMILIES: Mapping[str, tuple[Any, Sequence[float], float]] = {
     "margin": (Margin, range(1, 9), 3),

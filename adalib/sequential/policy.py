@@ -1,5 +1,4 @@
-"""Priced stopping: take another answer exactly while its expected gain exceeds lambda times its
-cost.
+"""Priced stopping: take another answer while its expected gain exceeds lambda times its cost.
 
 Signals say what the next answer may bring (`adalib.sequential.signals`). One fit on training
 questions serves every price, hence every budget: `backward_induction` values going on at all prices
@@ -190,11 +189,11 @@ class PricedStopping(SignalPolicy, Library):
         return self._mean_of(self.costs, budget)
 
     def waits(self, budget: float) -> float:
-        """Return the average rounds of waiting in training; known after `fit`, not after
-        loading."""
+        """Return the average rounds of waiting in training; a loaded policy does not have it."""
         return self._mean_of(self.rounds, budget)
 
     def _mean_of(self, figures: np.ndarray, budget: float) -> float:
+        """Return the mean of a figure of the members under the mix of this budget."""
         low, high, share = self.mix(budget)
         return float((1 - share) * figures[low] + share * figures[high])
 
@@ -252,7 +251,8 @@ class PricedStopping(SignalPolicy, Library):
         low = mix.low
         high = mix.high
         if high <= low:
-            low, high = max(mix.low - 1, 0), max(mix.low, 1)
+            low = max(mix.low - 1, 0)
+            high = max(mix.low, 1)
         if high >= self.costs.size:  # a single member: no price changes anything
             return 1.0
         gain = self.accuracies[high] - self.accuracies[low]
@@ -267,8 +267,7 @@ class PricedStopping(SignalPolicy, Library):
         seed: int = 1,
         repeats: int = REPLAYS,
     ) -> tuple[np.ndarray, float]:
-        """Return where every stream stops at the nearest price on the envelope, (M,), and that
-        price."""
+        """Return where each stream stops at the nearest price on the envelope, and that price."""
         if not self.prices.size:
             raise ValueError(
                 "no price is on the envelope of this policy: plain rules alone are best here"
@@ -345,8 +344,11 @@ class PricedStopping(SignalPolicy, Library):
     def _keep(
         self, prices: np.ndarray, coefficients: list, plain: list[Member], figures: np.ndarray
     ) -> None:
-        """Keep the envelope. ``figures`` (cost, accuracy, rounds) has priced rules first, then
-        plain."""
+        """Keep the members on the envelope of cost and accuracy.
+
+        ``figures`` has the rows cost, accuracy and rounds, and a column per member: the priced
+        rules first, then the plain ones.
+        """
         best = concave_hull(figures[0], figures[1] + LEAST * figures[0] / self.unit)
         priced = [place for place in best if place < prices.size]
         self.costs, self.accuracies, self.rounds = figures[:, best]

@@ -96,6 +96,7 @@ def load_race(path: str | os.PathLike) -> PricedRace:
 
 
 def _race_from(record: dict[str, Any]) -> PricedRace:
+    """Return the race of a record; raise ValueError or KeyError for an unsound one."""
     waiting_price = number(record["waiting_price"], "waiting_price", 0, 1e12)
     waiting_limit = number(record["waiting_limit"], "waiting_limit", 0, 1e12)
     most = whole(record["most"], "most", 1, _MOST)
@@ -123,6 +124,7 @@ def _member_to_file(member: PricedMember | PlainRace) -> dict[str, Any]:
 
 
 def _member_from(saved: dict[str, Any], policy: PricedRace) -> PricedMember | PlainRace:
+    """Return a member of the library from its saved fields, checked against the policy."""
     if "plain" in saved:
         return _plain_from(dict(saved["plain"]), policy.most)
     start = whole(saved["start"], "start", 1, policy.most)
@@ -145,6 +147,7 @@ def _member_from(saved: dict[str, Any], policy: PricedRace) -> PricedMember | Pl
 
 
 def _plain_from(saved: dict[str, Any], most: int) -> PlainRace:
+    """Return a plain race from its saved fields; raise ValueError if it never closes."""
     lead = number(saved.pop("lead"), "lead", 0, NEVER)
     sizes = {name: whole(value, name, 0, most) for name, value in saved.items()}
     race = PlainRace(lead=lead, **sizes)

@@ -1,11 +1,12 @@
 """Plain races: when to close, by counting finishes and votes; and a library tuned to a budget.
 
-*First finish search* [1]_ takes the answer that finishes first. *short-m@k* [2]_ starts k answers and
-votes among the first m to finish. Voting in parallel waits for all of them.
+*First finish search* [1]_ takes the answer that finishes first. *short-m@k* [2]_ starts k answers
+and votes among the first m to finish. Voting in parallel waits for all of them.
 
 References
 ----------
-.. [1] "First Finish Search: efficient test-time scaling in large language models", arXiv 2505.18149.
+.. [1] "First Finish Search: efficient test-time scaling in large language models", arXiv
+   2505.18149.
 .. [2] "Don't overthink it: preferring shorter thinking chains for improved LLM reasoning", arXiv
    2505.17813.
 """
@@ -54,7 +55,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class PlainRace:
-    """Start ``start`` answers; close at finish number ``close``, or when the leader is ``lead`` ahead.
+    """Start ``start`` answers; close at finish ``close``, or when the leader is ``lead`` ahead.
 
     If ``more`` is not 0 and the race is not closed at finish number ``look``, that many answers
     start there; then it closes at finish number ``then``, or when the leader is ``lead`` ahead.
@@ -82,7 +83,7 @@ class PlainRace:
         return votes.leader - votes.runner >= self.lead
 
     def play(self, courses: Courses, count: VoteCount | None = None) -> Outcome:
-        """Return the outcome of every stream; the leads are of plain votes, ``count`` gives the answer."""
+        """Return every stream's outcome; leads are of plain votes, ``count`` gives the answer."""
         course = courses.course(self.start, self.look, self.more)
         plain = course.streams.votes()
         votes = plain if count is None else count.count(course.streams)
@@ -104,7 +105,7 @@ class PlainRace:
 
 @dataclass(frozen=True)
 class InRounds:
-    """Adaptive consistency in rounds: ask ``size`` answers at once until `leader_holds` is high enough."""
+    """Adaptive consistency in rounds: ask ``size`` answers at once until `leader_holds` is high."""
 
     size: int
     threshold: float
@@ -130,7 +131,7 @@ class InRounds:
 
 
 def plain_races(most: int) -> list[PlainRace]:
-    """Return the plain races that join the priced ones in a library, with ``most`` answers at most."""
+    """Return the plain races that join the priced ones in a library, up to ``most`` answers."""
     starts = [n for n in (1, 2, 3, 4, 5, 6, 8, 10, 12) if n <= most]
     races = {PlainRace(n, k) for n in starts for k in range(1, n + 1)}
     for n in starts:
@@ -185,8 +186,8 @@ class TunedRaces:
     Attributes
     ----------
     members : list
-        The settings, with ``costs`` (tokens), ``accuracies`` and ``waiting`` (in average answers) in
-        training.
+        The settings, with ``costs`` (tokens), ``accuracies`` and ``waiting`` (in average answers)
+        in training.
     unit : float
         Tokens of an average training answer.
 
@@ -302,7 +303,10 @@ class TunedRaces:
     def trial(
         self, train: Any, test: Any, targets: Sequence[float]
     ) -> list[tuple[np.ndarray, ...]]:
-        """Learn from ``train``; return cost, accuracy, no column and waiting on ``test``, for `adalib.held_out`."""
+        """Learn from ``train``; return cost, accuracy, no column and waiting on ``test``.
+
+        This is what `adalib.held_out` asks of a learner.
+        """
         policy = self.limited(min(train.answers.samples, test.answers.samples))
         policy.fit(train.answers, train.features, train.groups)
         budgets = [max(target, float(policy.costs.min())) for target in targets]

@@ -61,8 +61,8 @@ class RaceSession:
 
     Either `run` does everything, with a function that asks for one answer, or the caller starts
     what `begin_answers` returns, reports each finish with `finish`, and cancels the rest once
-    ``goes_on`` is False. The clock counts tokens: an answer that started at clock s and has L tokens
-    finishes at s + L.
+    ``goes_on`` is False. The clock counts tokens: an answer that started at clock s and has L
+    tokens finishes at s + L.
 
     Parameters
     ----------

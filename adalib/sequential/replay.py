@@ -39,8 +39,7 @@ class Mix(NamedTuple):
 
 
 def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
-    """Return the best mix of two rules that costs ``budget`` on average, or less if more gains
-    nothing."""
+    """Return the best mix of two rules that costs at most ``budget`` on average."""
     cost = np.asarray(cost, dtype=float)
     accuracy = np.asarray(accuracy, dtype=float)
     if not budget >= cost.min() * (1 - 1e-9):
@@ -79,8 +78,7 @@ class Replay(NamedTuple):
 
 
 class Library(ABC):
-    """Base class: rules that stop at the checkpoints of a schedule, with training costs and
-    accuracies."""
+    """Base class: rules on a schedule's checkpoints, with training costs and accuracies."""
 
     cost: Cost = "samples"
     schedule: np.ndarray
@@ -97,14 +95,12 @@ class Library(ABC):
     def play(
         self, members: Sequence[Any], streams: Streams, features: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the checkpoint at which each member stops each stream, and the accuracy there, (M,
-        K)."""
+        """Return where each member stops each stream, and the accuracy there, (M, K)."""
 
     def walk(
         self, members: Sequence[Any], streams: Streams, features: Any = None
     ) -> tuple[np.ndarray, ...]:
-        """Return what `play` returns, and the rounds waited: one per checkpoint unless
-        overridden."""
+        """Return what `play` returns, and the rounds waited, one per checkpoint by default."""
         stops, accuracy = self.play(members, streams, features)
         return stops, accuracy, stops + 1
 

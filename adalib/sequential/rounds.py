@@ -1,5 +1,4 @@
-"""A price on waiting: answers that are asked together come back together, and a round has its
-price.
+"""A price on waiting: answers asked together come back together, and each round is charged.
 
 At every state the question is no longer whether to ask one more answer, but how many at once: 0, 1,
 2, 4 or 8, by the same backward induction as `adalib.sequential.policy`. A price of compute and a
@@ -112,6 +111,7 @@ class PricedRounds(PricedStopping):
         return self._walk(members, self.evidence(streams, features))
 
     def _walk(self, members: Sequence[Any], evidence: Evidence) -> tuple[np.ndarray, ...]:
+        """Return where each member stops each stream, the accuracy there, and the rounds waited."""
         states = self._states(evidence)
         chosen = [member.price for member in members if member.rule is None]
 
@@ -144,6 +144,7 @@ class PricedRounds(PricedStopping):
         return [nothing, *self._checkpoint_features(evidence)]
 
     def _fit_library(self, evidence: Evidence, streams: Streams, fold: np.ndarray) -> None:
+        """Fit a rule for every price, add fixed numbers of answers, and keep the envelope."""
         longest = int(self.schedule[-1])
         start = np.zeros((len(streams.question), 1))
         value = np.hstack([start, evidence.votes.value])

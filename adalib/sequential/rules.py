@@ -48,8 +48,10 @@ _HOLDS = _tabulated(256)
 
 
 def leader_holds(leader: ArrayLike, runner: ArrayLike) -> np.ndarray:
-    """Return the probability that the leader is more frequent than the runner-up (below 256
-    votes)."""
+    """Return the probability that the leader is more frequent than the runner-up.
+
+    It is tabulated for fewer than 256 votes.
+    """
     return _HOLDS[np.asarray(leader, dtype=int), np.asarray(runner, dtype=int)]
 
 
@@ -76,8 +78,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Margin:
-    """Stop when the leader is ``lead`` votes ahead, at ``cap`` answers, or when all of ``patience``
-    differ."""
+    """Stop at a lead of ``lead`` votes, at ``cap`` answers, or if all of ``patience`` differ."""
 
     lead: float
     cap: int = NEVER
@@ -107,8 +108,7 @@ class Confidence(Threshold):
 
 
 def stopping_points(rule: Rule, votes: Votes) -> np.ndarray:
-    """Return the column at which every stream stops, (M,): the first that the rule allows, else the
-    last."""
+    """Return the column at which every stream stops, (M,): the first allowed, else the last."""
     stops = np.array(rule.stops(votes))
     stops[:, -1] = True
     return stops.argmax(axis=1)

@@ -41,8 +41,10 @@ class _Fitted(Protocol):
 
 
 def checked_gain(gain: np.ndarray) -> np.ndarray:
-    """Return the gain of going on; raise ValueError if it is not finite, since NaN would never
-    stop."""
+    """Return the gain of going on; raise ValueError if it is not finite.
+
+    NaN would never stop.
+    """
     if not np.isfinite(gain).all():
         raise ValueError("the gain of another answer is not finite; fit the policy again")
     return gain

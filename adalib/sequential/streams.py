@@ -71,8 +71,7 @@ class Streams:
     _counted: dict[tuple[float, str], Votes] = field(default_factory=dict, init=False, repr=False)
 
     def votes(self, sharpness: float = 0.0, by: str = "logprob") -> Votes:
-        """Count the votes, each weighted by exp(sharpness * x), x the field ``by`` of the
-        answer."""
+        """Count votes, each weighted by exp(sharpness * x), with x the answer's field ``by``."""
         values = self.read(by) if sharpness else None
         key = (0.0, "") if values is None else (sharpness, by)
         if key not in self._counted:

@@ -16,8 +16,7 @@ __all__ = ["BallotBox", "Votes", "count_votes", "vote_weight"]
 
 
 class Votes(NamedTuple):
-    """The state of a vote after n answers: arrays of one shape, or plain numbers for one
-    question."""
+    """The state of a vote after n answers: arrays of one shape, or numbers for one question."""
 
     n: Any  #: answers so far, unreadable ones included
     leader: Any  #: votes of the leading class
@@ -33,13 +32,12 @@ class Votes(NamedTuple):
         return Votes(*(field[..., columns] for field in self))
 
     def without_value(self) -> Votes:
-        """Return the state as a live vote sees it: nobody knows yet which answer is right."""
+        """Return the state as a live vote sees it, without knowing which answer is right."""
         return self._replace(value=np.nan)
 
 
 def vote_weight(sharpness: float, field: Any) -> Any:
-    """Return the weight of a vote, exp(sharpness * field), kept above zero so that it still
-    counts."""
+    """Return the weight of a vote, exp(sharpness * field), kept above zero so that it counts."""
     return np.exp(np.maximum(sharpness * field, -600.0))
 
 
@@ -78,8 +76,7 @@ class BallotBox:
         return [answer for answer, votes in self.held.items() if votes == most]
 
     def votes(self) -> Votes:
-        """Return the state of the vote; its ``value`` is NaN, since the right answer is not
-        known."""
+        """Return the state of the vote; its ``value`` is NaN, since no gold answer is known."""
         *_, second, first = sorted([0.0, 0.0, *self.held.values()])
         log_sum = np.nan
         if not self._weighted:

@@ -11,7 +11,8 @@ of three ways that find the same steps:
 - otherwise the questions walk: from each corner they look at all columns beyond it;
 - with very many columns they are scanned instead, since a scan looks at each column once.
 
-A step is stored as one number, its key (see `adalib.solve.step_keys`).
+A step is stored as one number, its key: minus its slope, with the two columns that it joins in the
+last bits (see `adalib.solve.step_keys`). So the smaller of two keys belongs to the steeper step.
 """
 
 from __future__ import annotations
@@ -175,7 +176,10 @@ def _concave_block(
     """
     per_cost = 1 / np.diff(cost)
     thresholds = _threshold(1 / (cost[-1] - cost[:-1]))
-    margins = 8 * step_keys.precision / ((cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2]))
+    # The walk compares a step with the longer one that skips a column. The slopes of these two
+    # differ by only this share of the difference between neighbouring slopes.
+    share = (cost[2:] - cost[1:-1]) / (cost[2:] - cost[:-2])
+    margins = 8 * step_keys.precision / share
     by_column: list[np.ndarray] = []
     for low in range(cost.size - 1):
         keys = value[low] - value[low + 1]
@@ -190,7 +194,11 @@ def _concave_block(
 
 
 def _threshold(per_cost: np.ndarray) -> np.ndarray:
-    """Keys below this gain more than the tolerance, even over the longest way to the right."""
+    """Return the key that a step must lie below.
+
+    Such a step would gain more than `TIE` if it kept its slope up to the last column, whose extra
+    cost is ``1 / per_cost``.
+    """
     return np.minimum(-TIE * per_cost, _FLATTEST_KEY)
 
 
@@ -226,6 +234,7 @@ def _walk_block(
         if previous is None:
             previous = np.full(m, -np.inf)
         else:
+            # Rounding must not make a step steeper than the one before it.
             step_keys.cap(keys, previous[stepping])
         previous[stepping] = keys
         current[stepping] = step_keys.high_columns(keys)
@@ -257,7 +266,10 @@ def _steepest(
 def _scan_block(
     value: np.ndarray, price: np.ndarray, start: np.ndarray, step_keys: StepKeys
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield rows and keys as `_walk_block` does, but first the first step of every row."""
+    """Yield rows and keys as `_walk_block` does, in another order.
+
+    Every row's first step comes first, then every row's second, and so on.
+    """
     price = np.broadcast_to(price, value.shape)
     corners, count = concave_hulls(value, price, start)
     previous = np.full(start.size, -np.inf)

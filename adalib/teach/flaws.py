@@ -44,14 +44,14 @@ SINS = {
     "most successful of twenty runs.",
 }
 NULLS = ("flat", "shuffled")
-_BUDGETS, _SAMPLES, _LEAST = (1, 2, 4, 8, 16), 48, 0.008
+_BUDGETS = (1, 2, 4, 8, 16)
+_SAMPLES = 48
+_LEAST = 0.008
 
 
 @dataclass(frozen=True)
 class Flaw:
-    """Results with one planted sin, and what was done in the words of the authors; `find_the_flaw`
-    makes them.
-    """
+    """Results with one planted flaw, described as its authors would; `find_the_flaw` makes them."""
 
     methods: str
     _sin: str
@@ -69,13 +69,12 @@ class Flaw:
         return self._results(null)
 
     def check(self, sin: str, null: str, gain: Any) -> Checked:
-        """Say whether the sin is named, and shown by a null that reports a gain: the largest gain
-        of that table.
-        """
+        """Say whether the flaw is named, and shown by a null whose table reports a gain."""
         hint = self._fault(as_name(sin), as_name(null), as_number(gain))
         return Checked("flaw", not hint, hint)
 
     def _fault(self, sin: str, null: str, gain: float) -> str:
+        """Return what is wrong with a reader's verdict; "" if it is right."""
         if sin not in SINS:
             return f"the sins are {', '.join(SINS)}"
         if null not in NULLS:
@@ -92,6 +91,7 @@ class Flaw:
         )
 
     def _results(self, null: str | None) -> pd.DataFrame:
+        """Return the table of the study, or of the same study on a null."""
         size, runs = (10, 20) if self._sin == "noise" else (150, 1)
         seed = self._seed
         people = (
@@ -106,8 +106,9 @@ class Flaw:
 
 
 def find_the_flaw(seed: int = 0) -> Flaw:
-    """Results to distrust: name what is wrong with them, and show it with a null. The seed chooses
-    sin and numbers.
+    """Make results to distrust: name their flaw, and show it with a null.
+
+    The seed chooses the flaw and the numbers.
 
     Explained in the page "Homework and exams".
 
@@ -128,6 +129,7 @@ def find_the_flaw(seed: int = 0) -> Flaw:
 
 
 def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.DataFrame:
+    """Run the study once with its flaw, at three targets."""
     halves = (population.sample(_SAMPLES, seed=2 * seed + half) for half in (0, 1))
     first, second = (
         _generous(half) if sin == "tie rule" else half.table(_BUDGETS) for half in halves
@@ -135,13 +137,15 @@ def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.Dat
     score = first if sin == "in-sample" else second
     # What is scored has chosen, too: that is the leak, whatever the features are called.
     choose = (first.acc + second.acc) / 2 if sin == "leak" else first.acc
-    path, rows = frontier(choose, first.cost), []
+    path = frontier(choose, first.cost)
+    rows = []
     for target in (1.5, 2.0, 3.0):
         allowed = path.cost[min(int(np.searchsorted(path.cost, 1.6 * target)), path.cost.size - 1)]
         labels = path.at(max(target, float(allowed)) if sin == "overspent" else target).labels
         if shuffled:
             labels = np.random.default_rng(seed).permutation(labels)
-        cost, accuracy = float(first.cost[labels].mean()), float(chosen(score.acc, labels).mean())
+        cost = float(first.cost[labels].mean())
+        accuracy = float(chosen(score.acc, labels).mean())
         mix = float(
             best_mix(score.acc, score.cost, target if sin == "overspent" else cost)
             .expected(score.acc)
@@ -160,9 +164,7 @@ def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.Dat
 
 
 def _generous(answers: Responses) -> UtilityTable:
-    """Accuracies in which every tie with the right answer in it is a win, from votes over
-    windows.
-    """
+    """Return accuracies in which every tie that includes the right answer wins, by windows."""
     acc = np.empty((answers.n, len(_BUDGETS)))
     for column, budget in enumerate(_BUDGETS):
         windows = answers.classes[:, : _SAMPLES // budget * budget].reshape(answers.n, -1, budget)

@@ -69,8 +69,8 @@ def homework(student: str, sheet: str = "practice") -> Homework:
     >>> mine = homework("ada")
     >>> list(mine.questions)
     ['label', 'bill', 'price', 'bound', 'subsets', 'curse', 'equal cost']
-    >>> mine.check("curse", 99)
-    Exercise curse: not yet. Hint: it claims 0 only if all of them fail. (A second hint: check(...).more)
+    >>> mine.check("curse", 99)  # doctest: +ELLIPSIS
+    Exercise curse: not yet. Hint: it claims 0 only if all of them fail. ...
     """
     return Homework(student, sheet)
 
@@ -131,7 +131,9 @@ def _some_price(rng: np.random.Generator) -> float:
 
 
 def _label(rng: np.random.Generator) -> _Question:
-    acc, lam = _table(rng, 1), _some_price(rng)
+    """Ask for one question's best budget at a price."""
+    acc = _table(rng, 1)
+    lam = _some_price(rng)
     label = int(oracle_labels(acc, _COST, lam)[0])
     pays = np.append(np.diff(acc[0]) > lam * np.diff(_COST), False)
     return _Question(
@@ -152,7 +154,9 @@ def _label(rng: np.random.Generator) -> _Question:
 
 
 def _bill(rng: np.random.Generator) -> _Question:
-    acc, lam = _table(rng), _some_price(rng)
+    """Ask for the average cost at a price."""
+    acc = _table(rng)
+    lam = _some_price(rng)
     labels = oracle_labels(acc, _COST, lam)
     paid = float(_COST[labels].mean())
     return _Question(
@@ -173,9 +177,12 @@ def _bill(rng: np.random.Generator) -> _Question:
 
 
 def _price(rng: np.random.Generator) -> _Question:
-    acc, budget = _table(rng), float(rng.integers(5, 14) / 4)
+    """Ask for a price at which a budget is spent."""
+    acc = _table(rng)
+    budget = float(rng.integers(5, 14) / 4)
     path = frontier(acc, _COST)
-    lam, prices = path.at(budget).lam, np.unique(path.lam)
+    lam = path.at(budget).lam
+    prices = np.unique(path.lam)
     at = int(np.abs(prices - lam).argmin())
     # What the step brings that is bought at this price and not just above it.
     after, before = (
@@ -202,7 +209,9 @@ def _price(rng: np.random.Generator) -> _Question:
 
 
 def _bound(rng: np.random.Generator) -> _Question:
-    acc, budget = _table(rng), float(rng.integers(5, 14) / 4)
+    """Ask for the upper bound at a budget."""
+    acc = _table(rng)
+    budget = float(rng.integers(5, 14) / 4)
     path = frontier(acc, _COST)
     best = path.at(budget)
     dearer = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
@@ -224,6 +233,7 @@ def _bound(rng: np.random.Generator) -> _Question:
 
 
 def _subsets(rng: np.random.Generator) -> _Question:
+    """Ask for the accuracy of a vote over all subsets."""
     answers = ["7", "7", "8", "9", ""]
     answers = [answers[i] for i in rng.permutation(5)] + [str(rng.choice(["7", "8", "9"]))]
     b = int(rng.integers(3, 5))
@@ -249,7 +259,9 @@ def _subsets(rng: np.random.Generator) -> _Question:
 
 
 def _curse(rng: np.random.Generator) -> _Question:
-    budgets, p = int(rng.integers(2, 7)), int(rng.integers(3, 8)) / 10
+    """Ask how much the oracle overstates where no budget helps."""
+    budgets = int(rng.integers(2, 7))
+    p = int(rng.integers(3, 8)) / 10
     claimed = 1 - (1 - p) ** budgets
     return _Question(
         f"{budgets} budgets all have true accuracy {p:g}; each is tried once, and the oracle "
@@ -268,11 +280,10 @@ def _curse(rng: np.random.Generator) -> _Question:
 
 
 def _equal_cost(rng: np.random.Generator) -> _Question:
-    one, four, spent = (
-        rng.integers(40, 60) / 100,
-        rng.integers(62, 75) / 100,
-        rng.integers(15, 36) / 10,
-    )
+    """Ask for the gain over a mix of equal cost."""
+    one = rng.integers(40, 60) / 100
+    four = rng.integers(62, 75) / 100
+    spent = rng.integers(15, 36) / 10
     mix = one + (spent - 1) / 3 * (four - one)
     accuracy = float(np.round(mix + rng.integers(-30, 60) / 1000, 3))
     quarter = accuracy - one - spent / 4 * (four - one)

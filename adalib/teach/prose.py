@@ -14,8 +14,7 @@ __all__ = ["give", "glue", "named", "seconds"]
 
 
 def give(prefix: str = "", **values: Any) -> None:
-    """Hand values to the prose: after ``give("c03_", over=6)`` it may say
-    ``{glue:text}`c03_over```.
+    """Hand values to the prose: after ``give("c03_", over=6)`` it may quote ``c03_over``.
 
     An `Interval` becomes ``_mean``, ``_low`` and ``_high``. Explained in the teaching page, "How to
     add a chapter".
@@ -25,9 +24,7 @@ def give(prefix: str = "", **values: Any) -> None:
 
 
 def glue(name: str, value: Any, display: bool = False) -> None:
-    """Hand one value to the prose, and show it here if asked; where no page is made, nothing
-    happens.
-    """
+    """Hand one value to the prose, and show it if asked; do nothing where no page is made."""
     try:
         from myst_nb import glue as to_the_page  # the book's, not the package's
     except ImportError:
@@ -55,7 +52,5 @@ def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
-    """The shortest of some runs of ``work``, in seconds: what the others took longer is not its
-    own.
-    """
+    """Return the shortest of some runs of ``work`` in seconds, since delays are not its own."""
     return min(timeit.repeat(work, timer=timeit.default_timer, number=1, repeat=repeats))

@@ -57,7 +57,8 @@ def same_answer(a: str, b: str) -> bool:
     >>> same_answer("x+1", "1+x"), same_answer("", "")
     (True, False)
     """
-    a, b = plain_form(a), plain_form(b)
+    a = plain_form(a)
+    b = plain_form(b)
     return bool(a and b) and _same(a, b)
 
 
@@ -88,11 +89,11 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 
 
 def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
-    """The classes of `answer_classes`, and the formulas that were given up, each with the limit
-    that it met.
+    """Return the classes of `answer_classes`, and the formulas given up, with the limit each met.
 
     An answer is compared only with classes whose values lie near its own: the work does not grow
-    with their square."""
+    with their square.
+    """
     texts = [plain_form(answer) for answer in answers]
     first: dict[Key, str] = {}
     for text in filter(None, dict.fromkeys(texts)):
@@ -124,7 +125,8 @@ def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
 
 def _same(a: str, b: str) -> bool:
     """Whether two plain answers are the same; the commonest cases first."""
-    p, q = value_key(a), value_key(b)
+    p = value_key(a)
+    q = value_key(b)
     if p == q:
         return True
     if isinstance(p, tuple) and isinstance(q, tuple):
@@ -138,16 +140,14 @@ def _same(a: str, b: str) -> bool:
 
 
 def is_formula(answer: str) -> bool:
-    """Whether comparing this answer with others takes computer algebra, which adalib[math]
-    installs."""
+    """Return whether comparing this answer takes computer algebra, which adalib[math] installs."""
     plain = plain_form(answer)
     return isinstance(value_key(plain), str) and bool(plain) and _mathematical(plain)
 
 
 @cache
 def _judge() -> ModuleType | None:
-    """The module that compares formulas, loaded with the first of them, for computer algebra takes
-    a second to load.
+    """Load the module that compares formulas on first use: computer algebra takes a second.
 
     Without adalib[math] there is none. Formulas are then compared letter by letter, and one warning
     says so.
@@ -164,8 +164,7 @@ def _judge() -> ModuleType | None:
 
 
 def _readings(formulas: list[str]) -> dict[str, Reading]:
-    """What the judge makes of the formulas of one question, in their order, until they have taken
-    too much work."""
+    """Read the formulas of one question in their order, until they have taken too much work."""
     judge = _judge() if formulas else None
     if judge is None:
         return {}
@@ -186,16 +185,13 @@ def _reading(plain: str) -> Reading:
 
 
 def _places(key: Key, reading: Reading | None) -> list[tuple[tuple, int]]:
-    """The drawers in which answers equal to this one lie, give or take one: of each of its
-    meanings, by its value."""
+    """Return the drawers in which equal answers lie, give or take one, for each meaning."""
     places: list[tuple[tuple, float | Fraction]] = []
     if isinstance(key, tuple):
         places = [(("value",), value) for value in key]
     elif reading:
-        forms = (
-            *reading.forms,
-            *reading.told,
-        )  # those that agree have the first value nearly in common
+        # Those that agree have the first value nearly in common.
+        forms = (*reading.forms, *reading.right_side)
         places = [
             (form.shape, float(form.values[0][0].real) if form.values else 0.0) for form in forms
         ]
@@ -221,8 +217,10 @@ def _never_a_number(plain: str) -> bool:
 
 @lru_cache(maxsize=200_000)
 def _mathematical(plain: str) -> bool:
-    """Worth asking math-verify, which makes something of nearly anything: 10:30 it divides, 12 12
-    it multiplies."""
+    """Return whether math-verify should read this answer.
+
+    It makes something of nearly anything: 10:30 it divides, 12 12 it multiplies.
+    """
     return (
         plain.isascii()
         and not plain.isalpha()

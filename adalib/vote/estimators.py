@@ -392,6 +392,7 @@ def _checked(
 
 
 def _check_budgets(budgets: Sequence[int], most: int, why: str) -> list[int]:
+    """Return the budgets as whole numbers; raise ValueError for one out of range."""
     array = np.asarray(budgets)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 1:
         raise ValueError(

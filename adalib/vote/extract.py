@@ -69,19 +69,20 @@ def extract_answer(text: str, finished: bool = True) -> str:
 
 
 def _last_boxed(text: str) -> str:
-    """The content of the last ``\\boxed{...}`` whose braces balance, in one pass over the
-    braces."""
+    """Return the content of the last ``\boxed{...}`` whose braces balance, in one pass."""
     opened: list[
         int
     ] = []  # where the content of each open brace begins; negative when it is an ordinary brace
-    begin, content = -1, ""
+    begin = -1
+    content = ""
     start = re.search(r"\\boxed|\\fbox", text)
     for token in _BRACES.finditer(text, start.start()) if start else ():
         mark = token.group()
         if mark == "}":
             at = opened.pop() if opened else -1
             if at > begin and text[at : token.start()].strip():
-                begin, content = at, text[at : min(token.start(), at + LONGEST_ANSWER)]
+                begin = at
+                content = text[at : min(token.start(), at + LONGEST_ANSWER)]
         elif mark == "{":
             opened.append(-1)
         elif mark[-1] == "{" and len(mark) > 2:
@@ -90,8 +91,7 @@ def _last_boxed(text: str) -> str:
 
 
 def _from_sentence(sentence: str) -> str:
-    """The answer in what follows "Answer:": as it stands, or the one number of a sentence in
-    words."""
+    """Return the answer after "Answer:", as it is or as the one number of a sentence."""
     answer = plain_form(sentence)
     if isinstance(value_key(answer), str) and not CHOICE.fullmatch(answer):
         before, equals, after = answer.rpartition("=")

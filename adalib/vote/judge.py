@@ -35,7 +35,7 @@ WORK = 5_000  # what reading all the answers to one question may take, by the co
 _LENGTH = 200  # characters
 _DEPTH = 8  # brackets within brackets
 _FUNCTIONS = 10  # names of functions
-_LARGEST = 10_000  # exponent, logarithm of a power, argument of a factorial
+_LARGEST_EXPONENT = 10_000  # exponent, logarithm of a power, argument of a factorial
 _POINTS = 4
 _BASE = math_verify.parser.LatexExtractionConfig()
 # Units are dropped before we are asked; here the m of 5m is a variable.
@@ -66,7 +66,9 @@ _lock = threading.Lock()  # neither the parser nor the precision of mpmath is ma
 _VARIABLE = (sympy.Symbol, AppliedUndef)
 _mp = MPContext()
 _mp.dps = 60
-_FINE, _ZERO, _ROUNDED = _mp.mpf("1e-30"), _mp.mpf("1e-45"), _mp.mpf("5e-7")
+_FINE = _mp.mpf("1e-30")
+_ZERO = _mp.mpf("1e-45")
+_ROUNDED = _mp.mpf("5e-7")
 
 _FUNCTION = re.compile(r"\\(?:arc)?(?:sin|cos|tan|cot|sec|csc|log|ln|exp|max|min)")
 _DEAR = re.compile(rf"{_FUNCTION.pattern}|\\cup|\\cap|\\setminus|\|")  # slow to read
@@ -113,14 +115,14 @@ class Reading(NamedTuple):
     """What a formula may mean: nothing where it met a limit or is no mathematics."""
 
     forms: tuple[Form, ...] = ()
-    told: tuple[Form, ...] = ()  # of an equation: the forms of its right-hand side
+    right_side: tuple[Form, ...] = ()  # of an equation: the forms of its right-hand side
     given_up: str = ""  # the limit that it met
 
     def equals(self, other: Reading) -> bool:
         """Whether the two share a form; an equation also equals its right-hand side."""
         pairs = [(self.forms, other.forms)]
-        if bool(self.told) != bool(other.told):
-            pairs.append((self.told or self.forms, other.told or other.forms))
+        if bool(self.right_side) != bool(other.right_side):
+            pairs.append((self.right_side or self.forms, other.right_side or other.forms))
         return any(
             one.agrees(another) for ones, others in pairs for one in ones for another in others
         )
@@ -174,7 +176,8 @@ def _check(text: str) -> None:
     if text.count("|") > 2 * _DEPTH:
         raise _GivenUpError(f"brackets nested deeper than {_DEPTH}")
     raised: list[bool] = []  # for each open bracket, whether it is an exponent
-    last, grown = "", 1
+    last = ""
+    grown = 1
     for at, mark in enumerate(text):
         if mark in "([{":
             raised.append(last == "^")
@@ -189,7 +192,7 @@ def _check(text: str) -> None:
         if len(raised) > _DEPTH:
             raise _GivenUpError(f"brackets nested deeper than {_DEPTH}")
         last = mark if mark != " " else last
-    if grown > _LARGEST:
+    if grown > _LARGEST_EXPONENT:
         raise _GivenUpError(_LARGE)
 
 
@@ -201,12 +204,14 @@ def _meaning(node: Any) -> Reading:
             if isinstance(node, sympy.And)
             else [node]
         )
-        told = (
+        right_side = (
             _meaning(links[-1].rhs).forms
             if all(isinstance(link, sympy.Eq) for link in links)
             else ()
         )
-        return Reading((_joined("and", [_relation(link) for link in links]), *_range(links)), told)
+        return Reading(
+            (_joined("and", [_relation(link) for link in links]), *_range(links)), right_side
+        )
     forms = [_form(node)]
     if isinstance(node, sympy.FiniteSet):
         written = [_form(part) for part in getattr(node, "_unsorted_args", node.args)]
@@ -219,6 +224,7 @@ def _meaning(node: Any) -> Reading:
 
 
 def _form(node: Any) -> Form:
+    """Return the normal form of an expression, by which equal answers are found."""
     if isinstance(node, sympy.Tuple):
         return _joined("tuple", [_form(part) for part in node])
     if isinstance(node, sympy.FiniteSet):
@@ -270,9 +276,13 @@ def _order(form: Form) -> tuple:
 
 
 def _relation(node: Any) -> Form:
-    """Normalise an equation up to a factor, an inequality up to a positive one, smaller side
-    left."""
-    left, right, kind = node.lhs, node.rhs, type(node).__name__
+    """Normalise an equation up to a factor, an inequality up to a positive one.
+
+    The smaller side of an inequality is on the left.
+    """
+    left = node.lhs
+    right = node.rhs
+    kind = type(node).__name__
     if kind in ("StrictGreaterThan", "GreaterThan"):
         left, right, kind = right, left, {"G": "LessThan", "S": "StrictLessThan"}[kind[0]]
     if not (isinstance(left, sympy.Expr) and isinstance(right, sympy.Expr)):
@@ -286,7 +296,9 @@ def _relation(node: Any) -> Form:
 
 def _range(links: list) -> list[Form]:
     """The interval that inequalities say of one variable: 3 < x, or 3 < x < 4."""
-    low, high, opened = -sympy.oo, sympy.oo, [True, True]
+    low = -sympy.oo
+    high = sympy.oo
+    opened = [True, True]
     variables = set()
     for link in links:
         if isinstance(link, sympy.Eq | sympy.Ne):
@@ -341,7 +353,8 @@ def _value(node: Any, point: int) -> Any:
         return _mp.mpc(_place(node.name, point))
     if node.is_Atom:  # 1/0
         raise ValueError("no value")
-    name, variable = type(node).__name__, isinstance(node, AppliedUndef)
+    name = type(node).__name__
+    variable = isinstance(node, AppliedUndef)
     if name not in _OPERATIONS and not variable:
         raise _GivenUpError(f"{name}, which is not worked out")
     parts = [_value(part, point) for part in node.args]
@@ -366,7 +379,7 @@ def _place(name: str, point: int) -> Any:
 def _power(base: Any, exponent: Any) -> Any:
     if base == 0:
         return _mp.mpf(0) ** exponent.real
-    if abs(exponent) > _LARGEST or abs(exponent * _mp.log(base)) > _LARGEST:
+    if abs(exponent) > _LARGEST_EXPONENT or abs(exponent * _mp.log(base)) > _LARGEST_EXPONENT:
         raise _GivenUpError(_LARGE)
     whole = exponent.imag == 0 and exponent.real == int(exponent.real)
     return base ** int(exponent.real) if whole else base**exponent
@@ -376,7 +389,7 @@ def _limited(function: Callable, real: bool = False) -> Callable:
     """A function of arguments up to a size, and of real ones alone."""
 
     def limited(*parts: Any) -> Any:
-        if any(abs(part) > _LARGEST for part in parts):
+        if any(abs(part) > _LARGEST_EXPONENT for part in parts):
             raise _GivenUpError(_LARGE)
         if real and any(abs(part.imag) > _ZERO for part in parts):
             raise ValueError("no value")

@@ -1,4 +1,4 @@
-"""What an answer is, told in one word: its kind.
+"""The kind of an answer, in one word.
 
 ``number``, ``choice``, ``yesno``, ``label:red,green``, ``json:total.value`` or ``auto`` are data,
 and a file may name them. ``regex:Total (\\d+)`` and ``python:module:function`` (of the text, giving
@@ -159,6 +159,7 @@ def short_text(text: str) -> str:
 
 
 def _auto(text: str, finished: bool) -> str:
+    """Read an answer of any kind: marked, a letter, yes or no, or a worked-out number."""
     text = _FENCE.sub("\n", text[-_LATE:])
     marked = extract_answer(text, finished=False)
     if marked or not finished:
@@ -176,8 +177,10 @@ def _auto(text: str, finished: bool) -> str:
 
 
 def _number(text: str, finished: bool) -> str:
+    """Read a number: the marked one, else the last of a finished text."""
     text = _FENCE.sub("\n", text[-_LATE:])
-    marked, line = extract_answer(text, finished=False), _last_line(text)
+    marked = extract_answer(text, finished=False)
+    line = _last_line(text)
     return (
         marked
         if marked or not finished or _CODE.search(line)
@@ -186,7 +189,9 @@ def _number(text: str, finished: bool) -> str:
 
 
 def _choice(text: str, finished: bool) -> str:
-    marked, line = extract_answer(text, finished=False), _last_line(text)
+    """Read a letter of a multiple choice: marked, alone, or the last one named."""
+    marked = extract_answer(text, finished=False)
+    line = _last_line(text)
     for place in (marked, text if len(text) < 200 else "", line):
         if letter := _LETTER.fullmatch(place):
             return letter[1]

@@ -58,8 +58,10 @@ class Meaning:
 
 
 def _numbers_in_words(answer: str) -> list[str] | None:
-    """Return the numbers in an answer in words; None if it is a figure, letter, formula or
-    yes/no."""
+    """Return the numbers in an answer in words; None if it is a figure, letter or formula.
+
+    Yes and no are not numbers either.
+    """
     plain = plain_form(answer)
     in_words = WORD.search(COMMAND.sub(" ", plain)) and not TRUTH.fullmatch(plain)
     return NUMBER.findall(plain) if in_words else None

@@ -33,16 +33,14 @@ _VALUE = re.compile(
 _UNIT = re.compile(
     rf"([-+]?\s?(?:\d+/\d+|{_PLAIN}))\s?([^\W\d_][^\d^{{}}]{{0,60}})(?:\^?\{{?[23]\}}?)?"
 )
-_FORMULA_UNIT = re.compile(
-    r"(.*(?:\}|\\pi)) ([a-z][a-z /.-]{1,60})(?:\^?\{?[23]\}?)?"
-)  # \frac{1}{2} square feet
+# For example "\frac{1}{2} square feet".
+_FORMULA_UNIT = re.compile(r"(.*(?:\}|\\pi)) ([a-z][a-z /.-]{1,60})(?:\^?\{?[23]\}?)?")
 CHOICE = re.compile(
     r"[(\[]?([A-Ja-j])[)\].:]{0,2}|(?:[(\[]([A-J])[)\]]|([A-J])[).:]) .*"
     r"|([A-J]),? (?:because|since|as) .*"
 )
-_ASIDE = re.compile(
-    r"(?<=\d) \((?:[\d\s.,+*/=%-]{1,40}|[a-zA-Z]{3}[a-zA-Z\s]{0,40})\)$"
-)  # 12 (twelve), 20 (4 * 5)
+# For example "12 (twelve)" and "20 (4 * 5)".
+_ASIDE = re.compile(r"(?<=\d) \((?:[\d\s.,+*/=%-]{1,40}|[a-zA-Z]{3}[a-zA-Z\s]{0,40})\)$")
 _VARIABLE = re.compile(r"[a-zA-Z](?:_?\w|_\{\w{1,3}\}|\(\w\))?")
 TRUTH = re.compile(r"\W{0,5}(yes|no|true|false)\b", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{3}")
@@ -166,8 +164,10 @@ def _words(unit: str) -> list[str]:
 
 
 def _is_unit(word: str, apart: bool) -> bool:
-    """Any word, but where it touches the number only what is no product of variables: 5 m and 5cm
-    and 5days, not 5m."""
+    """Return whether a word may be a unit.
+
+    Where it touches the number it must not be a product of variables: 5 m, 5cm and 5days, not 5m.
+    """
     if len(word) == 1:
         return apart and word in "mgshlcf"
     if _SYMBOL_UNITS.fullmatch(word):
@@ -176,8 +176,10 @@ def _is_unit(word: str, apart: bool) -> bool:
 
 
 def arithmetic(text: str) -> Fraction | None:
-    """Work out a sum, product or small power of plain numbers such as "(1 + 2)^2 / 3", exactly;
-    None if it is none."""
+    """Work out a sum, product or small power of numbers, such as "(1 + 2)^2 / 3", exactly.
+
+    Return None for anything else.
+    """
     text = _POWER.sub(r"^(\1)", _TIMES.sub("*", text)).strip() if len(text) <= 200 else ""
     if not _SUM.fullmatch(text):
         return None
@@ -188,13 +190,15 @@ def arithmetic(text: str) -> Fraction | None:
 
 
 def _worked_out(node: ast.expr) -> Fraction:
+    """Work out a parsed sum exactly; raise ValueError for anything but arithmetic."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return Fraction(str(node.value))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         value = _worked_out(node.operand)
         return -value if isinstance(node.op, ast.USub) else value
     if isinstance(node, ast.BinOp):
-        left, right = _worked_out(node.left), _worked_out(node.right)
+        left = _worked_out(node.left)
+        right = _worked_out(node.right)
         if type(node.op) in _OPERATIONS:
             return _OPERATIONS[type(node.op)](left, right)
         size = max(left.numerator.bit_length(), left.denominator.bit_length())
@@ -204,6 +208,7 @@ def _worked_out(node: ast.expr) -> Fraction:
 
 
 def fraction(text: str) -> Fraction | None:
+    """Return the number that a text is, as a fraction; None if it is none."""
     match = _VALUE.fullmatch(text) if len(text) < 300 else None
     if not match:
         return None
@@ -211,7 +216,8 @@ def fraction(text: str) -> Fraction | None:
     if decimal:
         value = Fraction(decimal.replace(",", ""))
     else:
-        above, below = int(top or top1 or part or over), int(bottom or bottom1 or of or under)
+        above = int(top or top1 or part or over)
+        below = int(bottom or bottom1 or of or under)
         if below == 0:
             return None
         value = int(whole or 0) + Fraction(above, below)

@@ -1,5 +1,4 @@
-"""Render the reference of the package from its docstrings, and link it with the chapters in both
-directions.
+"""Render the package's reference from its docstrings, linked with the chapters both ways.
 
 A page with the line ``% every exported name`` gets a section per folder of the package, from the
 ground floor up, with every name that ``adalib`` exports. In a docstring, 'the chapter "Budgets"'
@@ -36,8 +35,7 @@ def floors(root: Path) -> list[str]:
 
 
 def sections(root: Path) -> str:
-    """Write the sections of the reference in MyST, each with a table of its names and their
-    docstrings."""
+    """Write the sections of the reference in MyST, each with a table of names and docstrings."""
     names_by_floor: dict[str, list[str]] = {floor: [] for floor in floors(root)}
     for name in adalib.__all__:
         floor = getattr(adalib, name).__module__.split(".")[1]

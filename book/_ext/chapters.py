@@ -63,10 +63,12 @@ def pieces(text: str) -> list[tuple[str, str | None]]:
     >>> pieces("See chapters 2 and 3.")
     [('See ', None), ('chapters 2', '2'), (' and ', None), ('3', '3'), ('.', None)]
     """
-    found, at = [], 0
+    found = []
+    at = 0
     for mention in _MENTION.finditer(text):
         for part in _NUMBER.finditer(mention[0]):
-            start, end = mention.start() + part.start(), mention.start() + part.end()
+            start = mention.start() + part.start()
+            end = mention.start() + part.end()
             found += [(text[at:start], None), (text[start:end], part[1])]
             at = end
     return [(part, chapter) for part, chapter in [*found, (text[at:], None)] if part]

@@ -17,7 +17,8 @@ from myst_nb.sphinx_ import HideCodeCellNode
 DESCRIPTION = (
     "Put a price on compute, and every question decides for itself how many answers it gets."
 )
-CARD, ICON = "card.png", "icon.svg"
+CARD = "card.png"
+ICON = "icon.svg"
 ADDRESS = "ADALIB_BOOK_URL"
 _ID = re.compile(r'(<[a-z][^<>]*?) id="([^"]+)"')
 _NUMBER = r"(?:<(?:a|span)\b[^>]*>)*[+\N{MINUS SIGN}-]?\d[\d.,]*%?(?:</(?:a|span)>)*"
@@ -59,9 +60,9 @@ def with_ids_once(body: str) -> str:
     seen: set[str] = set()
 
     def once(tag: re.Match) -> str:
-        known = tag[2] in seen
+        repeated = tag[2] in seen
         seen.add(tag[2])
-        return tag[1] if known else tag[0]
+        return tag[1] if repeated else tag[0]
 
     return _ID.sub(once, body)
 
@@ -86,7 +87,7 @@ def with_printed_numbers(body: str) -> str:
     return _PRINTED.sub(printed, body)
 
 
-def head(title: str, said: str, icon: str, address: str) -> str:
+def head(title: str, description: str, icon: str, address: str) -> str:
     """What the head of a page tells others: its name, a line about it, its icon, and a picture
     where one can be shown.
 
@@ -102,9 +103,9 @@ def head(title: str, said: str, icon: str, address: str) -> str:
     False
     """
     tags = [
-        f'<meta name="description" content="{escape(said)}">',
+        f'<meta name="description" content="{escape(description)}">',
         f'<meta property="og:title" content="{escape(title)}">',
-        f'<meta property="og:description" content="{escape(said)}">',
+        f'<meta property="og:description" content="{escape(description)}">',
         '<meta property="og:type" content="article">',
         f'<link rel="icon" type="image/svg+xml" href="{icon}">',
     ]
@@ -119,15 +120,17 @@ def describe(app, pagename, templatename, context, doctree) -> None:
     if "body" in context:
         context["body"] = with_printed_numbers(with_ids_once(context["body"]))
     paragraphs = doctree.findall(nodes.paragraph) if doctree and pagename != "book/intro" else ()
-    said = next(
+    description = next(
         (" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60),
         DESCRIPTION,
     )
-    said = said if len(said) <= 200 else said[:199].rsplit(" ", 1)[0] + " …"
+    description = (
+        description if len(description) <= 200 else description[:199].rsplit(" ", 1)[0] + " …"
+    )
     title = unescape(re.sub("<[^>]+>", "", context.get("title", "")))
     icon = context["pathto"](f"_static/{ICON}", resource=True)
     context["metatags"] = (
-        context.get("metatags", "") + head(title, said, icon, app.config.html_baseurl) + "\n"
+        context.get("metatags", "") + head(title, description, icon, app.config.html_baseurl) + "\n"
     )
 
 

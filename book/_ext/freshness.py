@@ -1,5 +1,4 @@
-"""Re-run the notebooks that a change in the package, the data or the pins can affect, and no
-others.
+"""Run only those notebooks again that a change in package, data or pins can affect.
 
 Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what
 outputs depend on: the other half is the code that the cells call and the data that it reads. So
@@ -35,8 +34,7 @@ _ANYTHING = re.compile(
 
 
 class Package:
-    """The modules of our package below ``root``: who imports whom, and which public name lives
-    where."""
+    """The modules of our package below ``root``: their imports, and where public names live."""
 
     def __init__(self, root: Path):
         self.root = root
@@ -123,8 +121,7 @@ def notebook_code(notebook: Path) -> str:
 
 
 def tree(folder: Path) -> set[Path]:
-    """The files below a folder, without hidden and compiled ones, and without what the build
-    makes."""
+    """Return the files below a folder without hidden, compiled or built ones."""
     return {
         file
         for file in folder.rglob("*")
@@ -140,8 +137,10 @@ def tree(folder: Path) -> set[Path]:
 
 
 def outdated(app, env, added, changed, removed) -> list[str]:
-    """Before reading: find the notebooks whose fingerprint changed, drop their outputs, have Sphinx
-    read them again."""
+    """Before reading, drop the outputs of notebooks whose fingerprint changed.
+
+    Sphinx then reads them again.
+    """
     path = Path(app.outdir).parent / STORE
     app.fingerprints = json.loads(path.read_text()) if path.exists() else {}
     notebooks = {
@@ -170,8 +169,7 @@ def outdated(app, env, added, changed, removed) -> list[str]:
 
 
 def drop_cached(names: set[str], cache_path: str) -> None:
-    """Drop all cached outputs of the notebooks with these file names, older versions of their cells
-    included."""
+    """Drop all cached outputs of these notebooks, those of older cells included."""
     from jupyter_cache import get_cache
 
     if names and Path(cache_path).exists():
@@ -199,8 +197,7 @@ def _keep(app, step: str, docname: str) -> None:
 
 
 def store(app, exception=None) -> None:
-    """Write down what is good. What was read counts from the build's end on, when its pages have
-    been written."""
+    """Record which runs are good; what was read counts once its pages have been written."""
     if hasattr(app, "fingerprints"):
         path = Path(app.outdir).parent / STORE
         draft = path.with_suffix(".draft")

@@ -1,5 +1,4 @@
-"""Links that code writes into a page lead to the book's labels, and a label that does not exist
-stops the build.
+"""Links that code writes lead to the book's labels; an unknown label stops the build.
 
 Text links to a label by MyST's own syntax. A table that a cell makes cannot: it writes ``<a
 class="adalib-see" href="#label">``, and the page that holds the label is looked up here, where

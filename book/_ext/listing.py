@@ -1,5 +1,4 @@
-"""Lists of what the book holds, made from its built pages: the figures and games that move, and the
-exercises.
+"""Lists of what the book holds, made from its built pages: moving figures, games, exercises.
 
 A page asks for one by ``<div data-adalib-list="moving"></div>``; it is filled when all pages are
 written.
@@ -45,14 +44,14 @@ def moving(page: str) -> list[tuple[str, str, str]]:
         found.append((game.start(), game[1], game[2].rstrip("."), plain(game[3]).rstrip(".")))
     for figure in _FIGURE.finditer(page):
         data = re.search(r'<script type="application/json">(.*?)</script>', figure[0], re.DOTALL)
-        told = _NUMBER.search(figure[0])
-        if data and told and json.loads(data[1])["layout"].get("sliders"):
+        caption = _NUMBER.search(figure[0])
+        if data and caption and json.loads(data[1])["layout"].get("sliders"):
             found.append(
                 (
                     figure.start(),
-                    told[1],
-                    told[2].rstrip("."),
-                    plain(told[3]).split(". ")[0].rstrip("."),
+                    caption[1],
+                    caption[2].rstrip("."),
+                    plain(caption[3]).split(". ")[0].rstrip("."),
                 )
             )
     return [line[1:] for line in sorted(found)]
@@ -71,9 +70,9 @@ def listed(address: str, title: str, lines: list[tuple[str, str, str]]) -> str:
     if not lines:
         return ""
     items = ""
-    for label, told, what in lines:
+    for label, name, what in lines:
         items += (
-            f'<li><a href="{address}#{label}">{escape(told)}</a> <span>{escape(what)}</span></li>'
+            f'<li><a href="{address}#{label}">{escape(name)}</a> <span>{escape(what)}</span></li>'
         )
     return f'<p><a href="{address}">{escape(title)}</a></p><ul class="adalib-listing">{items}</ul>'
 

@@ -1,5 +1,6 @@
-"""Numbers for figures, games, tables, theorems and exercises: "Figure 3.2" is the second figure of
-chapter 3.
+"""Numbers for figures, games, tables, theorems and exercises.
+
+"Figure 3.2" is the second figure of chapter 3.
 
 A figure's caption comes from ``adalib.teach.figures.show``, a game's from ``adalib.teach.games``
 and a table's from ``table``; which chapter they are in, and how many come before them, only the
@@ -61,7 +62,8 @@ def numbered(body: str, chapter: str) -> str:
             else match[0] + link
         )
 
-    exercises, statements = count(1), count(1)
+    exercises = count(1)
+    statements = count(1)
     body = _EXERCISES.sub(
         lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body)
     )

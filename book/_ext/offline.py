@@ -1,5 +1,4 @@
-"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js, icons and
-fonts.
+"""A book without network: it carries its own MathJax, plotly.js, icons and fonts.
 
 They come at build time out of installed, pinned packages, and of each only what the book uses: the
 parts of MathJax that read TeX and write SVG, the traces of plotly.js that are drawn (see
@@ -64,8 +63,7 @@ def plotly_source() -> Path:
 
 
 def fonts_css() -> str:
-    """The fonts as a style sheet that holds them: from disk, browsers refuse to load a font from a
-    file of its own."""
+    """Return a style sheet that holds the fonts, since browsers load no font file from disk."""
     faces = []
     for name, (family, weights, style) in FONTS.items():
         data = b64encode((Path(__file__).parent.parent / "fonts" / name).read_bytes()).decode()
@@ -77,8 +75,7 @@ def fonts_css() -> str:
 
 
 def write_plotly(target: Path) -> None:
-    """Cut the book's part out of plotly.js, unless that was done since plotly or the cut
-    changed."""
+    """Cut the book's part out of plotly.js, unless it is newer than plotly and the cut."""
     made_from = plotly_source(), Path(small_plotly.__file__)
     if not target.exists() or target.stat().st_mtime <= max(
         source.stat().st_mtime for source in made_from
@@ -99,8 +96,7 @@ def write_mathjax(target: Path) -> None:
 
 
 def copy_assets(app) -> None:
-    """Put the libraries into the book's own static folder, and our style and scripts where they
-    changed.
+    """Put libraries, styles and scripts that changed into the book's static folder.
 
     Sphinx copies static files only when a page is out of date, so that a change of style alone
     would not be seen.
@@ -123,13 +119,14 @@ def copy_assets(app) -> None:
 
 
 def load_scripts(app, pagename, templatename, context, doctree) -> None:
-    """Load what draws on the pages that hold a figure or a game. (Sphinx loads what typesets where
-    formulas are.)"""
+    """Load what draws only on pages with a figure or a game.
+
+    Sphinx itself loads MathJax where formulas are.
+    """
     body = context.get("body", "")
     if "plotly-graph-div" in body:
-        app.add_js_file(
-            "figures.js", loading_method="defer"
-        )  # it runs plotly.js when a figure comes near
+        # It runs plotly.js when a figure comes near.
+        app.add_js_file("figures.js", loading_method="defer")
         library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
         # With low priority, so that the style sheets, without which nothing is painted, come first.
         preload = f'<link rel="preload" as="script" fetchpriority="low" href="{library}">\n'

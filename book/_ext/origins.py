@@ -1,5 +1,4 @@
-"""Numbers that cells glued: the role that quotes a gain in points, and the way from a number to its
-cell.
+"""Numbers that cells glued: a role for gains in points, and links from numbers to cells.
 
 ``{points}`c06_gain``` quotes 0.0361 as +3.6, ``{points}`c06_gain:2``` as +3.61; the sentence around
 it says "points". A number leads to the cell that computed it, if the page shows that cell;
@@ -46,18 +45,19 @@ class Points(Glued):
 
 
 def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
-    """The sets of answers and the records that each cell reads, itself or through a name that an
-    earlier cell gave.
+    """Return the sets of answers and records that each cell reads, itself or by earlier names.
 
     >>> lines = {1: 'a = load("math")', 4: 'b = recorded("minds"), a', 5: "print(b)"}
     >>> sorted(files_read(lines, {"math"})[5])
     ['math', 'minds.jsonl']
     """
-    made, found = {"BENCHMARKS": {*settings.BENCHMARKS}, "REAL": {*settings.REAL}}, {}
+    made = {"BENCHMARKS": {*settings.BENCHMARKS}, "REAL": {*settings.REAL}}
+    found = {}
     for at, code in codes.items():
         found[at] = set()
         for statement in ast.parse(re.sub(r"^\s*[%!].*", "", code, flags=re.M)).body:
-            files, given = set(), [statement.name] if hasattr(statement, "name") else []
+            files = set()
+            given = [statement.name] if hasattr(statement, "name") else []
             for node in ast.walk(statement):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     given.append(node.id)
@@ -75,11 +75,10 @@ def files_read(codes: dict[int, str], sets: set[str]) -> dict[int, set[str]]:
 
 
 @functools.cache
-def told(root: Path, name: str) -> list[str]:
-    """Of a set of answers or a record: its name, its place on the data cards, and what computes it
-    and tests it.
+def origin_of(root: Path, name: str) -> list[str]:
+    """Return a data set's name, its place on the data cards, and what computes and tests it.
 
-    >>> told(Path(__file__).parents[2], "minds.jsonl")[2]
+    >>> origin_of(Path(__file__).parents[2], "minds.jsonl")[2]
     'computed by data/record_minds.py, a part again by tests/evaluate/test_recorded.py'
     """
     if not name.endswith(".jsonl"):
@@ -101,8 +100,8 @@ def told(root: Path, name: str) -> list[str]:
     by, again = (
         ", ".join(str(file.relative_to(root)) for file in some) for some in (scripts, tests)
     )
-    said = f"computed by {by}" + (f", a part again by {again}" if again else "")
-    return [f"data/recorded/{name}", "the-recorded-comparison", said]
+    origin = f"computed by {by}" + (f", a part again by {again}" if again else "")
+    return [f"data/recorded/{name}", "the-recorded-comparison", origin]
 
 
 def collect(app, env) -> None:
@@ -127,7 +126,7 @@ def collect(app, env) -> None:
             sets,
         )
         rows = {
-            f"cell-{at}": [told(root, name) for name in sorted(read[at])]
+            f"cell-{at}": [origin_of(root, name) for name in sorted(read[at])]
             for at in set(glued.values())
             if read[at]
         }
@@ -135,8 +134,7 @@ def collect(app, env) -> None:
 
 
 def lead(app, doctree, docname) -> None:
-    """Link the numbers of running text to their cells; of several that one cell gave to a
-    paragraph, the first."""
+    """Link the numbers of running text to their cells, one per cell and paragraph."""
     cells = {
         cell["cell_index"]: cell
         for cell in doctree.findall(nodes.container)

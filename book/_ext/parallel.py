@@ -1,5 +1,4 @@
-"""Run the notebooks that have no cached outputs several at a time, before Sphinx reads the pages
-one by one.
+"""Run notebooks without cached outputs several at a time, before Sphinx reads the pages.
 
 Each runs in a kernel and a thread of its own and lands in Jupyter Book's cache, where the reading
 of its page finds it. One that fails is left out: the page then runs it again, and that run reports
@@ -51,7 +50,8 @@ def run_ahead(app, env, added, changed, removed) -> list[str]:
             for path, nb in waiting.items()
         }
         for run in as_completed(runs):
-            path, result = runs[run], run.result()
+            path = runs[run]
+            result = run.result()
             if result.err is None:
                 logger.info("ran %s in %.0f s", path.name, result.time)
                 data = {"execution_seconds": result.time}
@@ -63,7 +63,6 @@ def run_ahead(app, env, added, changed, removed) -> list[str]:
 
 
 def setup(app) -> dict:
-    app.connect(
-        "env-get-outdated", run_ahead, priority=900
-    )  # after freshness.py has dropped what is stale
+    # After freshness.py has dropped what is stale.
+    app.connect("env-get-outdated", run_ahead, priority=900)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,5 +1,4 @@
-"""The 20-minute path: six stops through the book, listed on the first page and marked where they
-stand.
+"""The 20-minute path: six stops, listed on the first page and marked on their pages.
 
 A stop is a section with a label. Under its heading stands which stop it is, and at its end a button
 leads to the next. The build fails where a section has lost its label.

@@ -1,5 +1,4 @@
-"""The index of theorems shows their titles, chapter by chapter; sphinx-proof itself lists labels
-("thm-monotone")."""
+"""An index of theorems by title and chapter; sphinx-proof itself lists labels."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ def collect_titles(app, doctree) -> None:
 
 
 def by_chapter(index, docnames=None) -> tuple[list, bool]:
-    """What Sphinx wants of an index: (heading, entries), here one heading a chapter, in the order
-    of the book."""
+    """Return what Sphinx wants of an index: (heading, entries), one heading per chapter."""
     env = index.domain.env
     chapters: dict[str, list] = {}
     for label, found in getattr(env, "proof_list", {}).items():

@@ -1,9 +1,8 @@
-"""Record the exercises at build time: what the solution cells hold is what checks and boxes know
-right from wrong by.
+"""Record the exercises at build time, for checks and answer boxes to know right from wrong.
 
 A solution cell leaves its exercise, hashed, among the outputs of its notebook
 (`adalib.teach.exercises.Solution`). From there it goes into the package's own record, by which
-``check`` works where the solutions were cut out, and into one script a chapter, by which
+``check`` works where the solutions were cut out, and into one script per chapter, by which
 ``exercises.js`` makes the boxes of a page. No page holds it, so that none grows stale.
 """
 
@@ -25,8 +24,10 @@ Record = dict[str, dict[str, dict]]
 
 
 def executed(notebooks: Path, cache: str | Path) -> Iterator[tuple[str, NotebookNode]]:
-    """The notebooks of a folder by name, with the outputs that the cache keeps; those that did not
-    run are left out."""
+    """Yield the notebooks of a folder with their cached outputs, by name.
+
+    Those that did not run are left out.
+    """
     kept = get_cache(cache)
     for path in sorted(notebooks.glob("*.ipynb")):
         with suppress(KeyError):
@@ -63,18 +64,20 @@ def write(path: Path, text: str) -> None:
 
 
 def update(app, env) -> None:
-    """Bring the record of this book's own package up to date; a student's book has neither, and
-    takes the installed."""
+    """Update the record of this book's own package.
+
+    A student's book has neither, and uses the installed one.
+    """
     if app.builder.format != "html":
         return
     own = Path(app.srcdir) / "adalib" / "teach" / "exercises" / RECORD.name
-    known = json.loads((own if own.exists() else RECORD).read_text(encoding="utf-8"))
+    earlier = json.loads((own if own.exists() else RECORD).read_text(encoding="utf-8"))
     ran = (
         executed(Path(app.srcdir) / "notebooks", env.mystnb_config.execution_cache_path)
         if own.exists()
         else ()
     )
-    record = known | solutions(notebook for _, notebook in ran)
+    record = earlier | solutions(notebook for _, notebook in ran)
     if own.exists():
         write(own, written(record))
     for chapter, exercises in record.items():
@@ -84,8 +87,10 @@ def update(app, env) -> None:
 
 
 def load_record(app, pagename, templatename, context, doctree) -> None:
-    """Load a chapter's record on the pages that ask for a value; a chapter that asks for code alone
-    has none."""
+    """Load a chapter's record on pages that ask for a value.
+
+    A chapter that asks only for code has none.
+    """
     for chapter in set(
         re.findall(r'class="adalib-answer" data-chapter="(\w+)"', context.get("body", ""))
     ):

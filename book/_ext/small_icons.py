@@ -36,9 +36,8 @@ _SCRIPT = """// Written by book/_ext/small_icons.py. Paths: Font Awesome Free 6,
 def small_icons(source: str, pages: Iterable[str]) -> str:
     """A script that draws the icons of these pages."""
     names = sorted({name for page in pages for name in _SHOWN.findall(page)})
-    begin = source.rfind(
-        "={", 0, source.index(_SOLID)
-    )  # the sets come one after the other, each before its hand-over
+    # The sets come one after the other, each before its hand-over.
+    begin = source.rfind("={", 0, source.index(_SOLID))
     return _SCRIPT % json.dumps({name: _icon(source[begin:], name) for name in names})
 
 

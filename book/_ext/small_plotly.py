@@ -1,5 +1,4 @@
-"""plotly.js with the traces that the book draws, cut out of the whole one that the installed
-package brings.
+"""Cut plotly.js down to the traces that the book draws.
 
 The bundle is a row of statements, each a module that runs when it is first asked for; the last one
 asks for all traces. Its list is shortened, and then every module that nobody asks for any more is
@@ -31,17 +30,18 @@ _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 _BEFORE_REGEX = re.compile(
     r"(?:[(,=:\[!&|?{};+*%<>~^-]|\b(?:return|typeof|case|in|of|else|void|delete))$"
 )
-_NAME = re.compile(
-    r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*"
-)  # a property is no name, what is spread out is one
+# A property is no name, what is spread out is one.
+_NAME = re.compile(r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*")
 _REGISTER = re.compile(r"\.register\(\[((?:[\w$]+\(\),?)+)\]\)")
 _LAZY = re.compile(r"([\w$]+)=([\w$]+)\((?:\([\w$,]*\)|[\w$]+)=>\{")
-_FRONT, _BACK = "var Plotly=(()=>{", "})();\n"
+_FRONT = "var Plotly=(()=>{"
+_BACK = "})();\n"
 
 
 def small_plotly(source: str, traces: tuple[str, ...] = TRACES) -> str:
     """The bundle with these traces alone."""
-    start, stop = source.index(_FRONT) + len(_FRONT), source.rindex(_BACK)
+    start = source.index(_FRONT) + len(_FRONT)
+    stop = source.rindex(_BACK)
     asked = list(_REGISTER.finditer(source))[-1]
     modules = [name.removesuffix("()") for name in asked[1].split(",")]
     wanted = [module for module in modules if _trace(source, module) in traces]
@@ -69,9 +69,12 @@ def _trace(source: str, module: str) -> str | None:
 
 
 def statements(body: str) -> list[list[str]]:
-    """The statements of a program, each as its declarations: semicolons and commas outside all
-    brackets part them."""
-    found, parts, depth, from_, at = [], [], 0, 0, 0
+    """Split a program into statements and their declarations, outside all brackets."""
+    found = []
+    parts = []
+    depth = 0
+    from_ = 0
+    at = 0
     while token := _TOKEN.search(body, at):
         at = token.end()
         kind = token.lastgroup
@@ -105,7 +108,8 @@ def statements(body: str) -> list[list[str]]:
 def _template_end(body: str, at: int) -> int:
     """Past a template, whose values are programs again."""
     while (step := _IN_TEMPLATE.search(body, at))[0] != "`":
-        at, depth = step.end(), step[0] == "${"
+        at = step.end()
+        depth = step[0] == "${"
         while depth:
             token = _TOKEN.search(body, at)
             at = _template_end(body, token.end()) if token.lastgroup == "template" else token.end()
@@ -125,7 +129,8 @@ def _needed(found: list[list[str]]) -> list[str]:
     for i, names in enumerate(declares):
         for name in names:
             owners.setdefault(name, []).append(i)
-    kept, waiting = set(), [i for i, names in enumerate(declares) if not names]
+    kept = set()
+    waiting = [i for i, names in enumerate(declares) if not names]
     while waiting:
         i = waiting.pop()
         if i not in kept:
@@ -141,23 +146,23 @@ def _bare(declaration: str) -> str:
 
 
 def _declared(parts: list[str], wrap: set[str]) -> list[str]:
-    """The names by which a statement is asked for, if it does nothing by itself; none if it runs at
-    once.
+    """Return the names a statement defines if it does nothing by itself; none if it runs at once.
 
     What a module declares beside itself has no value before the module has run, so that the
     module's name will do.
     """
     function = re.match(r"(?:async )?function\*? ?([\w$]+)", parts[0].lstrip())
-    filled = re.match(
-        r"[\w$]+\(([\w$]+),\{", parts[0].lstrip()
-    )  # the exports of a module are put into its object
+    # The exports of a module are put into its object.
+    filled = re.match(r"[\w$]+\(([\w$]+),\{", parts[0].lstrip())
     if function or filled:
         return [(function or filled)[1]]
     if not parts[0].lstrip().startswith("var "):
         return []
-    lazy, plain = [], []
+    lazy = []
+    plain = []
     for part in map(_bare, parts):
-        wrapped, simple = _LAZY.match(part), re.match(r"([\w$]+)(?:=\{\})?[,;]$", part)
+        wrapped = _LAZY.match(part)
+        simple = re.match(r"([\w$]+)(?:=\{\})?[,;]$", part)
         if wrapped and wrapped[2] in wrap:
             lazy.append(wrapped[1])
         elif simple:

@@ -1,5 +1,4 @@
-"""The first time a page uses a word of the glossary, the word leads there; its definition shows
-under the pointer."""
+"""Link a page's first use of a glossary word to the glossary, with its definition on hover."""
 
 from __future__ import annotations
 
@@ -26,9 +25,9 @@ def collect(app, doctree) -> None:
         return
     app.env.adalib_terms = {}
     for item in doctree.findall(nodes.definition_list_item):
-        said = item.next_node(nodes.definition).astext().split(" See chapter")[0]
+        meaning = item.next_node(nodes.definition).astext().split(" See chapter")[0]
         for term in item.findall(nodes.term):
-            app.env.adalib_terms[term.astext()] = (term["ids"][0], " ".join(said.split()))
+            app.env.adalib_terms[term.astext()] = (term["ids"][0], " ".join(meaning.split()))
 
 
 def pattern(terms) -> re.Pattern:
@@ -48,17 +47,21 @@ def link(app, doctree, docname) -> None:
     terms = getattr(app.env, "adalib_terms", {})
     if docname == GLOSSARY or not terms:
         return
-    known = {term.lower(): value for term, value in terms.items()}
-    page, words, used = app.builder.get_relative_uri(docname, GLOSSARY), pattern(terms), set()
+    meaning_by_term = {term.lower(): value for term, value in terms.items()}
+    page = app.builder.get_relative_uri(docname, GLOSSARY)
+    words = pattern(terms)
+    used = set()
     for text in list(doctree.findall(nodes.Text)):
         if _left_alone(text) or not words.search(text):
             continue
-        parts, at, plain = [], 0, str(text)
+        parts = []
+        at = 0
+        plain = str(text)
         for found in words.finditer(plain):
             term = found[1].lower()
             if term not in used:
                 used.add(term)
-                anchor, said = known[term]
+                anchor, meaning = meaning_by_term[term]
                 parts.append(nodes.Text(plain[at : found.start()]))
                 parts.append(
                     nodes.reference(
@@ -66,7 +69,7 @@ def link(app, doctree, docname) -> None:
                         found[1],
                         refuri=f"{page}#{anchor}",
                         internal=True,
-                        reftitle=said,
+                        reftitle=meaning,
                         classes=["adalib-term"],
                     )
                 )
@@ -90,7 +93,6 @@ def _left_alone(node: nodes.Node) -> bool:
 
 def setup(app) -> dict:
     app.connect("doctree-read", collect)
-    app.connect(
-        "doctree-resolved", link, priority=600
-    )  # after the mentions of chapters have become links
+    # After the mentions of chapters have become links.
+    app.connect("doctree-resolved", link, priority=600)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,5 +1,4 @@
-"""What a figure shows where no script runs: its numbers, trace by trace, under its caption, not an
-empty box."""
+"""What a figure shows without scripts: its numbers, trace by trace, under its caption."""
 
 from __future__ import annotations
 
@@ -27,13 +26,13 @@ def values(column: Any) -> list:
 
 
 def points(trace: dict) -> str:
-    """The points of a trace, the place before the value; a bar that lies has its place on the other
-    axis.
+    """Return the points of a trace, place before value; a lying bar has its place on the y axis.
 
     >>> points({"type": "bar", "orientation": "h", "x": [0.25, 0.5], "y": ["mix", "oracle"]})
     'mix: 0.25, oracle: 0.5'
     """
-    x, y = values(trace.get("x")), values(trace.get("y"))
+    x = values(trace.get("x"))
+    y = values(trace.get("y"))
     if trace.get("orientation") == "h" or (y and isinstance(y[0], str)):
         x, y = y, x
     pairs = [
@@ -44,18 +43,18 @@ def points(trace: dict) -> str:
     if all(place == "" for place, _ in pairs):
         return f"{len(pairs)} in a row" if pairs else ""
     shown = np.linspace(0, len(pairs) - 1, min(_MOST, len(pairs))).round().astype(int)
-    told = [
+    pairs_shown = [
         [plain(end) if isinstance(end, str) else f"{end:.3g}" for end in pairs[at]] for at in shown
     ]
     more = f" ({len(shown)} of {len(pairs)} points)" if len(pairs) > _MOST else ""
-    return ", ".join(map(": ".join, told)) + more
+    return ", ".join(map(": ".join, pairs_shown)) + more
 
 
 def panel(layout: dict, trace: dict) -> str:
-    """What is written over and beside the axes of a trace: the title of its panel, and those of the
-    axes."""
+    """Return the titles of a trace's panel and of its axes."""
     x, y = (layout.get(f"{way}axis{trace.get(f'{way}axis', way)[1:]}", {}) for way in "xy")
-    (left, right), top = x.get("domain", (0, 1)), y.get("domain", (0, 1))[1]
+    left, right = x.get("domain", (0, 1))
+    top = y.get("domain", (0, 1))[1]
     over = [
         plain(note.get("text", ""))
         for note in layout.get("annotations", [])
@@ -67,18 +66,20 @@ def panel(layout: dict, trace: dict) -> str:
 
 
 def numbers(figure: dict) -> str:
-    """The numbers of a figure as a list: a trace's name and points, by panel. A shade around a line
-    is left out."""
+    """Return the numbers of a figure as a list: a trace's name and points, by panel.
+
+    A shade around a line is left out.
+    """
     parts: dict[str, list[str]] = {}
     for trace in figure["data"]:
         if (
             trace.get("hoverinfo") != "skip"
             and trace.get("visible", True) is True
-            and (told := points(trace))
+            and (listed := points(trace))
         ):
             name = f"<b>{escape(plain(trace['name']))}</b> " if trace.get("name") else ""
             parts.setdefault(panel(figure["layout"], trace), []).append(
-                f"<dd>{name}{escape(told)}</dd>"
+                f"<dd>{name}{escape(listed)}</dd>"
             )
     return "".join(
         f"<dl><dt>{escape(title)}</dt>{''.join(lines)}</dl>" for title, lines in parts.items()

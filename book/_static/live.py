@@ -1,5 +1,4 @@
-"""Python's side of the cells that run in a page: which cells a cell needs, what it shows, and
-packages on demand.
+"""Python's side of the cells that run in a page: dependencies, outputs, packages on demand.
 
 ``live-worker.js`` loads this file into Pyodide and hands it two functions: ``say(kind, text)``
 takes what the cell that runs has to show, and ``bring(module)`` unpacks the files of a module.
@@ -79,7 +78,9 @@ class Page:
     """
 
     def __init__(self, say):
-        self.say, self.cells, self.ran = say, [], set()
+        self.say = say
+        self.cells = []
+        self.ran = set()
         self.space = {"__name__": "__main__", "display": self.display}
         shown = types.ModuleType("IPython.display")
         shown.HTML, shown.display = Markup, self.display
@@ -92,8 +93,7 @@ class Page:
         self.cells = [(source, solved) for source, solved in cells]
 
     def needs(self, at: int) -> list[int]:
-        """The cells above that must run before this one: those that make its names and have not
-        run, in their order."""
+        """Return the cells above that must run first, in order: they make this cell's names."""
         found: set[int] = set()
         waiting = [at]
         while waiting:
@@ -120,7 +120,7 @@ class Page:
     def _names(self, cell: int) -> tuple[set[str], set[str]]:
         try:
             return names(self.cells[cell][0])
-        except SyntaxError:  # it will be told when the cell runs
+        except SyntaxError:  # it is reported when the cell runs
             return set(), set()
 
     def run(self, at: int) -> bool:
@@ -139,12 +139,12 @@ class Page:
             self.ran.add(at)
             return True
         except BaseException as error:
-            told = traceback.TracebackException.from_exception(error)
+            trace = traceback.TracebackException.from_exception(error)
             while (
-                told.stack and told.stack[0].filename != file
+                trace.stack and trace.stack[0].filename != file
             ):  # what ran the cell is nobody's concern
-                told.stack.pop(0)
-            *rest, final = list(told.format())
+                trace.stack.pop(0)
+            *rest, final = list(trace.format())
             self.say("error", final.strip())
             self.say("trace", "".join(rest))
             return False
@@ -181,8 +181,7 @@ class Stream(io.TextIOBase):
 
 
 def shown(value) -> tuple[str, str]:
-    """How a value is shown: ("html", markup), or ("text", its representation), or ("unanswered",
-    what to say of it)."""
+    """Return how a value is shown: ("html", markup), ("text", repr) or ("unanswered", words)."""
     if hasattr(value, "to_plotly_json") and hasattr(value, "layout"):
         from adalib.teach.figures import show
 
@@ -201,7 +200,8 @@ class OnDemand(importlib.abc.MetaPathFinder):
     """Brings a module's files when the module is first imported."""
 
     def __init__(self, modules, bring):
-        self.modules, self.bring = set(modules), bring
+        self.modules = set(modules)
+        self.bring = bring
 
     def find_spec(self, name, path=None, target=None):
         if name in IN_JUPYTER:
@@ -220,8 +220,7 @@ class OnDemand(importlib.abc.MetaPathFinder):
 def start(say, modules, bring) -> Page:
     """The page, once Python runs."""
     sys.meta_path.append(OnDemand(modules, bring))
-    warnings.filterwarnings(
-        "ignore", "tqdm:disabling monitor support"
-    )  # a thread that watches progress bars
+    # A thread that watches progress bars.
+    warnings.filterwarnings("ignore", "tqdm:disabling monitor support")
     warnings.formatwarning = lambda message, *_: f"Note: {message}\n"
     return Page(say)

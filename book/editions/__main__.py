@@ -30,7 +30,8 @@ from editions.writing import (
 
 START = """# Start here
 
-**To read**, open `html/index.html` in a browser. Sliders, quizzes and exercises with a short answer work there; nothing is installed and nothing is sent.
+**To read**, open `html/index.html` in a browser. Sliders, quizzes and exercises with a short
+answer work there; nothing is installed and nothing is sent.
 
 **To run the notebooks** you need Python 3.11 or newer. In this folder:
 
@@ -39,7 +40,8 @@ START = """# Start here
     venv/bin/python check_environment.py
     venv/bin/jupyter lab notebooks
 
-On Windows write `py` for `python3` and `venv\\Scripts\\` for `venv/bin/`. The third line says whether all is well. Exercises are numbered alike in book and notebooks.
+On Windows write `py` for `python3` and `venv\\Scripts\\` for `venv/bin/`. The third line says
+whether all is well. Exercises are numbered alike in book and notebooks.
 """
 CHECK = """import sys
 
@@ -119,10 +121,12 @@ def in_browsers(name: str, root: Path, build: Path) -> None:
         return
     from editions.lite import write_lite  # needs requirements-lite.txt
 
-    executed, wheel = build / "jupyter_execute" / "notebooks", next((root / "dist").glob("*.whl"))
+    executed = build / "jupyter_execute" / "notebooks"
+    wheel = next((root / "dist").glob("*.whl"))
     write_lite(root, executed, wheel, build / "lite-source", build / "lite")
     print(
-        "Put the folder on any static host, or try it:  python3 -m http.server --bind 127.0.0.1 --directory _build/lite"
+        "Put the folder on any static host, or try it:  python3 -m http.server --bind 127.0.0.1 "
+        "--directory _build/lite"
     )
 
 

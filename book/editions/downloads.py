@@ -1,5 +1,4 @@
-"""What a page's download button hands out: a notebook that reads well in JupyterLab, and the
-package that it needs."""
+"""What a download button hands out: a notebook for JupyterLab, and the package it needs."""
 
 from __future__ import annotations
 
@@ -18,7 +17,8 @@ def wheel_of(app) -> Path | None:
 
 def offer_wheel(app, pagename, templatename, context, doctree) -> None:
     """One more line in the download menu of a notebook."""
-    wheel, menus = wheel_of(app), context.get("header_buttons", [])
+    wheel = wheel_of(app)
+    menus = context.get("header_buttons", [])
     menu = next((menu for menu in menus if menu["label"] == "download-buttons"), None)
     if wheel and menu and pagename.startswith("notebooks/"):
         menu["buttons"].append(
@@ -26,7 +26,9 @@ def offer_wheel(app, pagename, templatename, context, doctree) -> None:
                 "type": "link",
                 "url": context["pathto"](f"_sources/notebooks/{wheel.name}", resource=True),
                 "text": "adalib.whl",
-                "tooltip": f"The package that runs the notebook ({wheel.stat().st_size / 1e6:.0f} MB)",
+                "tooltip": (
+                    f"The package that runs the notebook ({wheel.stat().st_size / 1e6:.0f} MB)"
+                ),
                 "icon": "fas fa-download",
                 "label": "download-wheel-button",
             }
@@ -34,8 +36,7 @@ def offer_wheel(app, pagename, templatename, context, doctree) -> None:
 
 
 def write(app, exception) -> None:
-    """Put the live notebooks where the button looks, in place of the sources as they are kept, and
-    the wheel there."""
+    """Put the live notebooks and the wheel where the button looks, in place of the sources."""
     if exception or app.builder.format != "html":
         return
     folder = Path(app.outdir) / "_sources" / "notebooks"

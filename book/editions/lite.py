@@ -1,5 +1,6 @@
-"""JupyterLite with the student's notebooks: a folder for any static host; what a student writes
-stays in the browser.
+"""JupyterLite with the student's notebooks: a folder for any static host.
+
+What a student writes stays in the browser.
 
 Python comes from the same files as for the pages (`editions.pyodide`), and every pure package,
 adalib with its data included, from what is installed here. One lock file names them all, so that a
@@ -44,28 +45,29 @@ BROWSER |= {
 }
 # What a chapter says to XGBoost, and what stands in its place.
 _TREES = {
-    "from xgboost import XGBClassifier": "from adalib.learn.trees import classifier  # no XGBoost in a browser"
+    "from xgboost import XGBClassifier": (
+        "from adalib.learn.trees import classifier  # no XGBoost in a browser"
+    ),
+    "XGBClassifier(**paper_trees, n_jobs=1)": "classifier(columns.size, seed=0)",
 }
-_TREES |= {"XGBClassifier(**paper_trees, n_jobs=1)": "classifier(columns.size, seed=0)"}
+# What its figures and widgets import when they are shown.
 _SHOWN = (
     "plotly",
     "ipywidgets",
     "anywidget",
-)  # what its figures and widgets import when they are shown
+)
 _PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 
 
 def requirements(root: Path) -> list[str]:
-    """What the chapters need of other packages in a browser: the package's own, and what learns and
-    compares formulas."""
+    """Return the packages that chapters need in a browser."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     return [*project["dependencies"], *extras["learn"], *extras["math"]]
 
 
 def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Path) -> None:
-    """Write JupyterLite into ``target``; ``source`` is a folder for its parts, ``wheel`` the
-    package."""
+    """Write JupyterLite into ``target``, with parts from ``source`` and the package ``wheel``."""
     for folder in (source, target):
         shutil.rmtree(folder, ignore_errors=True)
     python = source / "static" / "pyodide"
@@ -85,7 +87,8 @@ def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Pa
                 cell.source = cell.source.replace(theirs, ours)
             if cell.cell_type == "code" and "xgboost" in cell.source:
                 raise RuntimeError(
-                    f"{name} imports XGBoost, which no browser has: say in book/editions/lite.py what to run"
+                    f"{name} imports XGBoost, which no browser has: "
+                    "say in book/editions/lite.py what to run"
                 )
         nbformat.write(notebook, source / "files" / name)
     settings = {
@@ -120,8 +123,7 @@ def write_lite(root: Path, executed: Path, wheel: Path, source: Path, target: Pa
 
 
 def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
-    """Pyodide's lock for the files in a folder, after the package and the pure ones have been put
-    into it."""
+    """Return Pyodide's lock for a folder that holds the package and the pure ones."""
     about = json.loads(pyodide.ABOUT.read_text(encoding="utf-8"))
     given = {
         _plain(name.split("-")[0]): (name, module) for name, (module, _) in about["wheels"].items()
@@ -134,21 +136,19 @@ def lock(folder: Path, wheel: Path, requires: Iterable[str]) -> dict:
             continue
         if name in given:
             file, module = given[name]
-            version, modules, needs = file.split("-")[1], [module], about["needs"].get(name, [])
+            version = file.split("-")[1]
+            modules = [module]
+            needs = about["needs"].get(name, [])
         elif name == "adalib":
             file = shutil.copy(wheel, folder / wheel.name).name
-            version, modules, needs = (
-                file.split("-")[1],
-                ["adalib"],
-                [*_needs(requires), *_SHOWN],
-            )
+            version = file.split("-")[1]
+            modules = ["adalib"]
+            needs = [*_needs(requires), *_SHOWN]
         else:
             found = distribution(name)
-            file, version, needs = (
-                f"{name.replace('-', '_')}-{found.version}-py3-none-any.whl",
-                found.version,
-                _needs(found.requires),
-            )
+            file = f"{name.replace('-', '_')}-{found.version}-py3-none-any.whl"
+            version = found.version
+            needs = _needs(found.requires)
             modules = pyodide.pack_installed(folder / file, name)
         packages[name] = {
             **{

@@ -1,5 +1,4 @@
-"""Chapters for JupyterLab: what only a page can show (boxes, proofs, glued numbers, citations) as
-Markdown and HTML.
+"""Chapters for JupyterLab: what only a page can show, as Markdown and HTML.
 
 JupyterLab takes formulas out of a text before it reads the Markdown, so a box is a ``<div>`` with
 blank lines inside, never a quotation, whose ``>`` would end up in the formulas.
@@ -39,13 +38,11 @@ class Book:
     values: Mapping[str, str]  # the glued numbers, as text
     works: Mapping[str, Work]  # what may be cited, by key
     titles: Mapping[str, str] = field(default_factory=dict)  # of theorems and exercises, by label
-    equations: Mapping[str, str] = field(
-        default_factory=dict
-    )  # their numbers by label: "1.2" is chapter 1's second
-    numbers: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of theorems and exercises by label, as on the page
-    install: str = ""  # how to install the package, said at the head of every chapter
+    # Their numbers by label: "1.2" is chapter 1's second.
+    equations: Mapping[str, str] = field(default_factory=dict)
+    # Of theorems and exercises by label, as on the page.
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    install: str = ""  # how to install the package, written at the head of every chapter
     chapters: Mapping[str, Page] = field(default_factory=dict)  # by the keys that prose uses
 
 
@@ -96,7 +93,10 @@ def _box(block: Block, book: Book) -> str:
         return plain[block.name]
     title = block.argument
     if block.name != "admonition":
-        named = f"{block.name.removeprefix('prf:').capitalize()} {book.numbers.get(block.options.get('label', ''), '')}"
+        named = (
+            f"{block.name.removeprefix('prf:').capitalize()} "
+            f"{book.numbers.get(block.options.get('label', ''), '')}"
+        )
         named = named.rstrip()
         title = f"{named}: {title}" if title else named
     colour = next((colour for name, colour in _BOX.items() if name in kind), "info")
@@ -106,8 +106,7 @@ def _box(block: Block, book: Book) -> str:
 
 
 def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
-    """A chapter for JupyterLab: prose that reads well, drawing code folded, and how to install at
-    its head."""
+    """Return a chapter for JupyterLab, with drawing code folded and how to install at its head."""
     cells = []
     for cell in notebook.cells:
         cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})
@@ -120,7 +119,7 @@ def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
     if book.install:
         head, *rest = cells[0].source.split("\n\n", 1)
         cells[0].source = "\n\n".join([head, f"<small>{book.install}</small>", *rest])
-    said = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    if listed := references(said, book.works):
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    if listed := references(prose, book.works):
         cells.append(new_markdown_cell(f"## References\n\n{listed}", id="references"))
     return NotebookNode({**notebook, "cells": cells})

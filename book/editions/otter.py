@@ -1,5 +1,4 @@
-"""Otter assignments: a notebook for students and an autograder for Gradescope, per chapter and for
-homework.
+"""Otter assignments: a student's notebook and a Gradescope autograder per chapter and homework.
 
 The notebook is the student's edition of the chapter. Every exercise keeps its answer in a variable
 of its own, because Otter looks at the variables when the whole notebook has run. A hidden test per

@@ -1,5 +1,4 @@
-"""Print the built book as one PDF, page by page in the order of its contents, through the browser
-that the tests use.
+"""Print the built book as one PDF, in the order of its contents, through a browser.
 
 Figures and formulas wait for a reader who scrolls; printing draws them all first.
 """

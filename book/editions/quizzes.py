@@ -1,5 +1,4 @@
-"""The book's quizzes and misconceptions as data, and as files that learning platforms import:
-Moodle XML and QTI 2.1.
+"""Quizzes and misconceptions as data, and as files for platforms: Moodle XML and QTI 2.1.
 
 The notebooks stay the one source. A quiz is an admonition of class "quiz" with task lists; a
 misconception is a row of the table in the teacher's page, and becomes a question of true or false.
@@ -42,8 +41,7 @@ class Item(NamedTuple):
 
 
 def export(book: Path, out: Path) -> int:
-    """Write quizzes.xml and quizzes.zip of the book whose sources are in ``book``; return how many
-    questions."""
+    """Write quizzes.xml and quizzes.zip of the sources in ``book``; return how many questions."""
     items = [item for chapter in chapters(book) for item in quiz_items(chapter.path)]
     items += misconceptions(book / "book" / "teach.md")
     by_key = keys(book)
@@ -84,20 +82,20 @@ def quiz_items(notebook: Path) -> list[Item]:
 
 
 def misconceptions(page: Path) -> list[Item]:
-    """What students say, from the two tables of the teacher's page: what is false, and what is true
-    all the same."""
-    text, items = page.read_text(encoding="utf-8"), []
+    """Return what students say, false and true, from the two tables of the teacher's page."""
+    text = page.read_text(encoding="utf-8")
+    items = []
     for head, true in (("a student says", False), ("true all the same", True)):
         found = re.search(
             rf"^\| {head} \|.*?\n\|[-| ]+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL
         )
         for row in found[1].splitlines() if found else []:
-            said, show, ask = (_plain(cell) for cell in row.strip().strip("|").split(" | "))
+            statement, show, ask = (_plain(cell) for cell in row.strip().strip("|").split(" | "))
             options = (
                 Option("True", true, f"Look at {show}. {ask}"),
                 Option("False", not true, f"See {show}. {ask}"),
             )
-            items.append(Item(f"misconception-{len(items) + 1}", said.strip('" '), options))
+            items.append(Item(f"misconception-{len(items) + 1}", statement.strip('" '), options))
     return items
 
 
@@ -121,7 +119,7 @@ def moodle(items: Iterable[Item]) -> str:
 
 
 def qti(items: Sequence[Item], path: Path) -> None:
-    """Write questions as a QTI 2.1 content package: a zip with a manifest and a file a question."""
+    """Write a QTI 2.1 content package: a zip with a manifest and a file per question."""
     ET.register_namespace("", _QTI)
     manifest = ET.Element("manifest", {"xmlns": _PACK, "identifier": "adalib"})
     ET.SubElement(manifest, "organizations")
@@ -193,8 +191,7 @@ def _plain(text: str) -> str:
 
 
 def _html(text: str) -> str:
-    """A sentence with dollars as MathJax's delimiters, which both platforms know, and without
-    Markdown's marks."""
+    """Return a sentence with MathJax delimiters that both platforms know, without Markdown."""
     text = re.sub(r"\$([^$]+)\$", r"\\(\1\\)", text)
     return re.sub(r"(?<!\w)[*`]([^*`]+)[*`](?!\w)", r"\1", text)
 

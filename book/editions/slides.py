@@ -1,5 +1,4 @@
-"""Slides: a deck a chapter, cut out of its built page, with the book's own figures, scripts and
-styles.
+"""Slides: a deck per chapter, cut out of its built page with its figures and styles.
 
 What a figure, a theorem or a prompt needs is on the slide; the prose is in the speaker's notes.
 """
@@ -24,7 +23,9 @@ __all__ = ["Slide", "deck", "slides", "write_decks"]
 _SKIPPED = ("Check", "Checked", "Exercises", "References")
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
 _LINES = 22  # a longer program cannot be read from the last row,
-_ROWS, _LETTERS = 18, 2500  # nor a longer table
+# Nor a longer table.
+_ROWS = 18
+_LETTERS = 2500
 _CUT = "\0"
 _POINTS = 5  # sentences on a slide that has nothing else
 # A sentence that points at another one means nothing alone.
@@ -33,12 +34,11 @@ _POINTING = re.compile(
     r"|.*(?:\b(?:these|those|them|they|above|below|claims it|it would|part of this)\b|:$)",
     re.S | re.I,
 )
-_LEFT_OUT = re.compile(
-    r"/(?:exercises|live|locked|progress|quiz|reachable)\.js"
-)  # scripts for a page that is read
+# Scripts for a page that is read.
+_LEFT_OUT = re.compile(r"/(?:exercises|live|locked|progress|quiz|reachable)\.js")
 _HELP = (
-    "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, Esc leaves a slider; "
-    "#slide=5 at the end of the address opens the fifth"
+    "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, "
+    "Esc leaves a slider; #slide=5 at the end of the address opens the fifth"
 )
 
 _PAGE = """<!doctype html>
@@ -93,14 +93,14 @@ def slides(page: str) -> list[Slide]:
     chapter = soup.select_one("article.bd-article section")
     if chapter is None:
         raise ValueError("the page holds no chapter")
-    cut = [Slide(_said(chapter.select_one("h1")), kind="title")]
+    cut = [Slide(_text_of(chapter.select_one("h1")), kind="title")]
     _walk(chapter, cut)
     kept = [cut[0]]
     for slide in cut[1:]:
         if slide.kind == "text" and len(slide.shown) <= 1:
             leads = [_lead(paragraph) for paragraph in slide.notes[1:] if paragraph.name == "p"]
             slide.shown.extend(
-                [lead for lead in leads if lead and not _said(lead).endswith("?")][: _POINTS - 1]
+                [lead for lead in leads if lead and not _text_of(lead).endswith("?")][: _POINTS - 1]
             )
         if all(_is_command(node) for node in slide.shown):
             kept[-1].notes.extend([*slide.shown, *slide.notes])  # nothing for the class to see
@@ -114,7 +114,7 @@ def _is_command(node: Tag) -> bool:
     return " ".join(node.get("class") or []).startswith("highlight-")
 
 
-def _said(tag: Tag | None) -> str:
+def _text_of(tag: Tag | None) -> str:
     return tag.get_text(" ", strip=True) if tag else ""
 
 
@@ -128,7 +128,7 @@ def _walk(section: Tag, cut: list[Slide]) -> None:
     for node in [child for child in section.children if isinstance(child, Tag)]:
         classes: Sequence[str] = node.get("class") or []
         if node.name == "section":
-            title = _said(node.select_one("h2, h3, h4"))
+            title = _text_of(node.select_one("h2, h3, h4"))
             if title == "Quiz":
                 cut.extend(_questions(node))
             elif title not in _SKIPPED:
@@ -163,8 +163,10 @@ def _own(cut: list[Slide], kind: str, *nodes: Tag) -> None:
 
 
 def _say(paragraph: Tag, cut: list[Slide]) -> None:
-    """A paragraph goes to the speaker; the class sees its bold sentences, and the first sentence of
-    a section."""
+    """Give a paragraph to the speaker, and its bold sentences to the class.
+
+    Of a section the class also sees the first sentence.
+    """
     slide = cut[-1]
     if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith(
         "To read more"
@@ -177,16 +179,16 @@ def _say(paragraph: Tag, cut: list[Slide]) -> None:
     if lead:
         slide.shown.append(lead)
     for bold in paragraph.find_all("strong"):
-        told = bold.get_text()
-        if len(told) > 25 and not (lead and told in lead.get_text()):
+        sentence = bold.get_text()
+        if len(sentence) > 25 and not (lead and sentence in lead.get_text()):
             whole = (
                 [copy.copy(bold)]
-                if told[0].isupper() and told[-1] in ".?!"
+                if sentence[0].isupper() and sentence[-1] in ".?!"
                 else _around(bold, paragraph)
             )
             key = _tag("p", *whole, kind="deck-key")
             if not _POINTING.match(
-                re.sub(r"^(?:And|But|So|There is one exception:) ", "", _said(key))
+                re.sub(r"^(?:And|But|So|There is one exception:) ", "", _text_of(key))
             ):
                 _free(cut).shown.append(key)
     cut[-1].notes.append(paragraph)
@@ -202,13 +204,13 @@ def _sentences(paragraph: Tag) -> list[Tag]:
             found.extend(_tag("p", other, kind="deck-lead") for other in others)
         else:
             found[-1].append(copy.copy(child))
-    return [sentence for sentence in found if _said(sentence)]
+    return [sentence for sentence in found if _text_of(sentence)]
 
 
 def _lead(paragraph: Tag) -> Tag | None:
     """The first sentence of a paragraph, if it makes sense alone."""
     sentences = _sentences(paragraph)
-    return sentences[0] if sentences and not _POINTING.match(_said(sentences[0])) else None
+    return sentences[0] if sentences and not _POINTING.match(_text_of(sentences[0])) else None
 
 
 def _around(bold: Tag, paragraph: Tag) -> list[PageElement]:
@@ -221,11 +223,12 @@ def _around(bold: Tag, paragraph: Tag) -> list[PageElement]:
 
 def _cell(node: Tag, cut: list[Slide]) -> None:
     """What a cell shows gets a slide; so does a short program that is not folded away."""
-    code, output = node.select_one(".cell_input"), node.select_one(".cell_output")
+    code = node.select_one(".cell_input")
+    output = node.select_one(".cell_output")
     folded = {"tag_hide-input", "tag_remove-input"} & set(node.get("class") or [])
     if output is not None and output.select_one(_SHOWS):
         for part in output.find_all("div", class_="output", recursive=False) or [output]:
-            is_long = len(part.select("tr")) > _ROWS or len(_said(part.table)) > _LETTERS
+            is_long = len(part.select("tr")) > _ROWS or len(_text_of(part.table)) > _LETTERS
             if not part.details and not is_long:  # what is folded, or longer, is for a reader
                 _own(cut, "figure", part)  # whole: an explorer brings its style and its script
     elif code is not None and not folded:
@@ -258,17 +261,21 @@ def _without_checks(code: Tag) -> str:
 
 
 def _preformatted(text: str) -> Tag:
-    """Parse a piece of a program; outside <pre> the parser would shorten every run of spaces to one."""
+    """Parse a piece of a program inside <pre>; elsewhere the parser shortens runs of spaces."""
     found = BeautifulSoup(f"<pre>{text}</pre>", "html.parser").pre
     assert found is not None
     return found
 
 
 def _boxed(node: Tag, cut: list[Slide]) -> None:
-    """Aims open the deck, a prompt joins its figure or stands alone, a theorem has a slide with its
-    proof folded."""
-    told, title = _unmarked(node), node.select_one(".admonition-title")
-    name, classes = _said(title), " ".join(node.get("class") or [])
+    """Place a box: aims open the deck, a prompt joins its figure, a theorem has its own slide.
+
+    A prompt without a figure stands alone; a proof is folded.
+    """
+    notes = _unmarked(node)
+    title = node.select_one(".admonition-title")
+    name = _text_of(title)
+    classes = " ".join(node.get("class") or [])
     if "dropdown" in classes or classes == "proof admonition":
         name = name or "Proof"
         if title:
@@ -283,7 +290,7 @@ def _boxed(node: Tag, cut: list[Slide]) -> None:
         cut[-1].shown.append(node)
     else:
         _own(cut, "theorem" if "proof" in classes or "theorem" in classes else "prompt", node)
-    cut[-1].notes.extend(told)
+    cut[-1].notes.extend(notes)
 
 
 def _questions(section: Tag) -> list[Slide]:
@@ -293,18 +300,20 @@ def _questions(section: Tag) -> list[Slide]:
     )
     notes = [_unmarked(question) for question in asked]
     shown = [_tag("div", *list(question.contents), kind="deck-quiz") for question in asked]
-    return [Slide("Quiz", [own], told, "prompt") for own, told in zip(shown, notes, strict=True)]
+    return [Slide("Quiz", [own], note, "prompt") for own, note in zip(shown, notes, strict=True)]
 
 
 def _unmarked(asked: Tag) -> list[Tag]:
     """Take the marks and explanations off the options of a question, and return them as notes."""
-    notes, options = [], asked.select("li.task-list-item")
+    notes = []
+    options = asked.select("li.task-list-item")
     for option in options:
-        box, why = option.select_one("input"), option.find_all("em")[-1].extract()
+        box = option.select_one("input")
+        why = option.find_all("em")[-1].extract()
         verdict = "Right" if box is not None and box.has_attr("checked") else "Wrong"
         if box is not None:
             box.extract()
-        notes.append(_tag("p", f"{_said(option)} ", f"{verdict}: ", why))
+        notes.append(_tag("p", f"{_text_of(option)} ", f"{verdict}: ", why))
     if (
         len(options) == 1 and options[0].parent
     ):  # a number to be guessed: it is for the speaker alone
@@ -340,9 +349,10 @@ def _is_needed(tag: Tag) -> bool:
 def _section(slide: Slide) -> str:
     heading = "h1" if slide.kind == "title" else "h2"
     return (
-        f'<section class="deck-slide deck-{slide.kind}"><{heading}>{html.escape(slide.title)}</{heading}>'
-        f'<div class="deck-shown">{"".join(map(str, slide.shown))}</div>'
-        f'<aside class="deck-notes" aria-label="Speaker\'s notes">{"".join(map(str, slide.notes))}</aside></section>'
+        '<section class="deck-slide '
+        f'deck-{slide.kind}"><{heading}>{html.escape(slide.title)}</{heading}><div '
+        f'class="deck-shown">{"".join(map(str, slide.shown))}</div><aside class="deck-notes" '
+        f'aria-label="Speaker\'s notes">{"".join(map(str, slide.notes))}</aside></section>'
     )
 
 
@@ -352,7 +362,8 @@ def write_decks(root: Path, built: Path, target: Path) -> list[Path]:
     ``root`` holds ``_toc.yml``, ``built`` the pages of the book; ``target`` lies next to ``built``.
     """
     target.mkdir(parents=True, exist_ok=True)
-    written, lines = [], []
+    written = []
+    lines = []
     for chapter in chapters(root):
         page = built / f"{chapter.name}.html"
         text = deck(page.read_text(encoding="utf-8"))

@@ -1,5 +1,4 @@
-"""What a student gets: the same sources without solutions, and quizzes that do not show which
-option is right.
+"""What a student gets: the sources without solutions, and quizzes without marked options.
 
 Solutions are cut out of the source before anything else sees it, so that neither a page, nor its
 source, nor the search index can hold them. A quiz keeps its explanations, locked;
@@ -27,7 +26,9 @@ _MARK = re.compile(
 _WHOLE = re.compile(r"^:{3,}\{solution\}", re.M)
 # An option of a quiz: its mark, its text, and the explanation in italics that ends it.
 _OPTION = re.compile(
-    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] (?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?) *\*(?P<why>[^*]+)\*[ ]*$",
+    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] "
+    r"(?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?)"
+    r" *\*(?P<why>[^*]+)\*[ ]*$",
     re.M,
 )
 _ASKS = (
@@ -52,7 +53,8 @@ def _parts(text: str, inside: bool) -> Iterator[tuple[str, bool]]:
                 else "a solution ends that was never opened"
             )
         yield text[at : mark.start()], inside
-        at, inside = mark.end(), opens
+        at = mark.end()
+        inside = opens
     yield text[at:], inside
 
 
@@ -85,7 +87,8 @@ def without_solutions(cells: list[NotebookNode]) -> list[NotebookNode]:
 
 def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int, str]]]:
     """The texts of the solutions, and their code with its place among the cells."""
-    texts, code = [], []
+    texts = []
+    code = []
     for at, (cell, parts) in enumerate(_walk(cells)):
         for part, solution in parts:
             if solution and part.strip():
@@ -97,10 +100,9 @@ def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int
 
 
 def lock(text: str, salt: str) -> str:
-    """A text that cannot be read or searched without its salt, in letters that any file may
-    hold.
-    """
-    state, locked = 2166136261, bytearray()
+    """Return a text that cannot be read without its salt, in letters that any file may hold."""
+    state = 2166136261
+    locked = bytearray()
     for byte in salt.encode():
         state = (state ^ byte) * 16777619 & 0xFFFFFFFF
     for byte in text.encode():
@@ -138,9 +140,7 @@ def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
 
 
 def for_students(notebook: NotebookNode, values: Mapping[str, str]) -> NotebookNode:
-    """A chapter as students get it; ``values`` are the numbers that the explanations of its quizzes
-    quote.
-    """
+    """Return a chapter as students get it; ``values`` are the numbers that its quizzes quote."""
     cells = without_solutions(notebook.cells)
     for cell in cells:
         if cell.cell_type == "markdown":

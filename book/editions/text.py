@@ -1,5 +1,4 @@
-"""The texts of the book as data: MyST blocks, and the numbers and citations that the prose quotes,
-spelled out."""
+"""The texts of the book as data: MyST blocks, with quoted numbers and citations spelled out."""
 
 from __future__ import annotations
 
@@ -14,6 +13,7 @@ _OPEN = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<argument>.
 _OPTION = re.compile(r":(?P<key>[\w-]+): *(?P<value>.*)")
 _GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")
 _CITE = re.compile(r"\{cite(?::([pt]))?\}`([\w:,\s-]+)`")
+# The first of these that an entry has.
 _WHERE = (
     "journal",
     "booktitle",
@@ -21,7 +21,7 @@ _WHERE = (
     "howpublished",
     "note",
     "url",
-)  # the first of these that an entry has
+)
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class Block:
 
 
 def blocks(text: str) -> list[str | Block]:
-    """Cut a text into plain parts and directives, in order. What is inside a directive stays
-    text."""
+    """Cut a text into plain parts and directives, in order; a directive's content stays text."""
     parts: list[str | Block] = []
     plain: list[str] = []
     lines = iter(text.split("\n"))
@@ -48,7 +47,8 @@ def blocks(text: str) -> list[str | Block]:
         if plain:
             parts.append("\n".join(plain))
             plain = []
-        body, fence = [], opened["fence"]
+        body = []
+        fence = opened["fence"]
         closing = re.compile(re.escape(fence[0]) + f"{{{len(fence)},}}")
         for inner in lines:
             if closing.fullmatch(inner.rstrip()):
@@ -77,23 +77,23 @@ def spelled_out(text: str, values: Mapping[str, str]) -> str:
             raise KeyError(
                 f"the text quotes {name!r}, which the last build did not compute: run `make book`"
             )
-        said = values[name]
+        shown = values[name]
         if role == "points":
-            said = (
-                format(float(said), f"+z.{form or 1}%")
+            shown = (
+                format(float(shown), f"+z.{form or 1}%")
                 .removesuffix("%")
                 .replace("-", "\N{MINUS SIGN}")
             )
         elif form:
-            whole = re.fullmatch(r"-?\d+", said)
-            said = format(int(said) if whole else float(said), form)
+            whole = re.fullmatch(r"-?\d+", shown)
+            shown = format(int(shown) if whole else float(shown), form)
         # A whole number at the head of a line, and a full stop: Markdown would begin a list.
         heads_a_list = (
-            said.isdigit()
+            shown.isdigit()
             and text[: match.start()][-1:] in ("", "\n")
             and text[match.end() :][:1] == "."
         )
-        return said + "\\" if heads_a_list else said
+        return shown + "\\" if heads_a_list else shown
 
     return _GLUE.sub(value, text)
 

@@ -1,5 +1,4 @@
-"""Write the editions: the student's sources, and folders of notebooks that read well in
-JupyterLab."""
+"""Write the editions: the student's sources, and folders of notebooks for JupyterLab."""
 
 from __future__ import annotations
 
@@ -25,16 +24,16 @@ KEY = "notebooks/answer_key"
 #: Pages that answer what students are asked, or tell how to lead a class.
 TEACHERS = ("book/teach", "notebooks/market", KEY)
 INSTALL = (
-    "To run this notebook elsewhere, install the package once, from the folder that holds its file: <code>pip install "
-    '"./{wheel}[notebooks]"</code>. The page offers that file beside this notebook, and a hand-out brings it.'
+    "To run this notebook elsewhere, install the package once, from the folder that holds its "
+    'file: <code>pip install "./{wheel}[notebooks]"</code>. '
+    "The page offers that file beside this notebook, and a hand-out brings it."
 )
 RAN = Path("_build", ".fingerprints.json")  # what book/_ext/freshness.py keeps of the runs
 _LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
 
 
 def read_values(executed: Path) -> dict[str, str]:
-    """The numbers that the chapters of a build glued, as text; ``executed`` is its
-    ``jupyter_execute/notebooks``."""
+    """Return the numbers that a build's chapters glued; ``executed`` holds its notebooks."""
     values: dict[str, str] = {}
     for path in sorted(executed.glob("*.glue.json")):
         for name, output in json.loads(path.read_text(encoding="utf-8")).items():
@@ -46,8 +45,7 @@ def read_values(executed: Path) -> dict[str, str]:
 
 
 def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[str, NotebookNode]:
-    """Every chapter of a build for JupyterLab, by the name of its file; for students, without
-    solutions.
+    """Return every chapter of a build for JupyterLab by file name; for students, unsolved.
 
     ``root`` holds ``notebooks/``, ``book/`` and ``pyproject.toml``; ``executed`` is as for
     `read_values`.
@@ -106,8 +104,10 @@ def _labelled(text: str) -> Iterator[tuple[str, str]]:
 
 
 def refresh(target: Path, notebooks: Mapping[str, NotebookNode]) -> list[str]:
-    """Write notebooks into a folder where their reader works; return those kept because the reader
-    changed them."""
+    """Write notebooks into a folder where their reader works.
+
+    Return those kept because the reader changed them.
+    """
     target.mkdir(parents=True, exist_ok=True)
     memory = target / ".written.json"
     written = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
@@ -159,8 +159,7 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
 
 
 def instructor_sources(root: Path, target: Path) -> None:
-    """Write the sources of the instructor's book: those of the book itself, and the key, which no
-    public page holds.
+    """Write the sources of the instructor's book, which alone holds the answer key.
 
     What the book's notebooks gave is taken over, so that only the key is run.
     """
@@ -180,10 +179,10 @@ def instructor_sources(root: Path, target: Path) -> None:
 
 
 def _with_runs(ours: dict, theirs: dict) -> dict:
-    """Fingerprints to which those of another build's runs are added; which pages it wrote does not
-    matter here.
+    """Return fingerprints with another build's runs added; its written pages do not matter.
 
-    >>> _with_runs({"ran": {"key": "1", "ch2": "old"}}, {"ran": {"ch2": "new"}, "read": {"ch2": "new"}})
+    >>> ours = {"ran": {"key": "1", "ch2": "old"}}
+    >>> _with_runs(ours, {"ran": {"ch2": "new"}, "read": {"ch2": "new"}})
     {'ran': {'key': '1', 'ch2': 'new'}}
     """
     return {**ours, "ran": {**ours.get("ran", {}), **theirs.get("ran", {})}}

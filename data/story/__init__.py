@@ -1,8 +1,8 @@
-"""The families of the question set `story`: two to five steps, in words, all written for this project.
+"""The families of the question set `story`: two to five steps, all written for this project.
 
-Five dials a family, of which a pilot chose three (`pilot.json`); `make_questions.py` draws from those. Every gold is
-computed twice, by formula and by counting, walking or trying, and the two must agree.
-"""
+Five dials a family, of which a pilot chose three (`pilot.json`); `make_questions.py` draws from
+those. Every gold is computed twice, by formula and by counting, walking or trying, and the two
+must agree."""
 
 from __future__ import annotations
 

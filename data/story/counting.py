@@ -26,13 +26,12 @@ COUNTING = (
         "boxes_loose",
         2,
         (
-            "{name} has {a} boxes with {b} {things} in each and {c} loose {things}. How many {things} does "
-            "{name} have?",
-            "There are {c} {things} on the table and {a} full bags of {b} {things}. How many {things} are there "
-            "in all?",
-            "{name} fills {a} jars with {b} {things} each, which takes {z} minutes, and has {c} {things} left. "
-            "How many "
-            "{things} were there?",
+            "{name} has {a} boxes with {b} {things} in each and {c} loose {things}. "
+            "How many {things} does {name} have?",
+            "There are {c} {things} on the table and {a} full bags of {b} {things}. "
+            "How many {things} are there in all?",
+            "{name} fills {a} jars with {b} {things} each, which takes {z} minutes, "
+            "and has {c} {things} left. How many {things} were there?",
         ),
         spans(
             a=(2, 5, 8, 12, 18, 30),
@@ -48,12 +47,14 @@ COUNTING = (
         "pool_and_share",
         2,
         (
-            "{name} has {a} {things} and {other} has {b}. They put them together and share them equally among {c} "
-            "children. How many {things} does each child get?",
-            "A box holds {a} red and {b} green {things}. {c} friends share all of them equally. How many {things} does "
-            "each friend get?",
-            "{name} bakes {a} cookies in the morning and {b} in the afternoon, in an oven at {z} degrees. All are put "
-            "on {c} plates, equally many on each. How many cookies are on a plate?",
+            "{name} has {a} {things} and {other} has {b}. "
+            "They put them together and share them equally among {c} children. "
+            "How many {things} does each child get?",
+            "A box holds {a} red and {b} green {things}. {c} friends share all of them equally. "
+            "How many {things} does each friend get?",
+            "{name} bakes {a} cookies in the morning and {b} in the afternoon, "
+            "in an oven at {z} degrees. All are put on {c} plates, equally many on each. "
+            "How many cookies are on a plate?",
         ),
         spans(
             lambda n: n["b"] > 0,
@@ -71,12 +72,12 @@ COUNTING = (
         "free_seats",
         3,
         (
-            "A hall has {a} rows of {b} seats. {c} seats are broken and {d} are taken. How many seats are free?",
-            "A bus company has {a} buses with {b} seats each. {c} seats are reserved and {d} are sold. How many seats "
-            "can still be sold?",
-            "{name} plants {a} rows of {b} trees. Each tree costs {z} dollars. {c} trees die in a storm and {d} "
-            "are cut "
-            "down. How many trees are left?",
+            "A hall has {a} rows of {b} seats. {c} seats are broken and {d} are taken. "
+            "How many seats are free?",
+            "A bus company has {a} buses with {b} seats each. "
+            "{c} seats are reserved and {d} are sold. How many seats can still be sold?",
+            "{name} plants {a} rows of {b} trees. Each tree costs {z} dollars. "
+            "{c} trees die in a storm and {d} are cut down. How many trees are left?",
         ),
         spans(
             lambda n: n["a"] * n["b"] > n["c"] + n["d"],
@@ -94,12 +95,12 @@ COUNTING = (
         "left_over",
         4,
         (
-            "A hen farm gets {a} eggs a day. After {b} days {name} packs all the eggs in boxes of {c}. How many eggs "
-            "are left over?",
-            "{name} makes {a} beads an hour for {b} hours and strings them in chains of {c}. How many beads are left "
-            "over?",
-            "{a} bags of {b} {things} are poured out and dealt into piles of {c}. A bag costs {z} dollars. How many "
-            "{things} are left over?",
+            "A hen farm gets {a} eggs a day. After {b} days {name} packs all the eggs in boxes of "
+            "{c}. How many eggs are left over?",
+            "{name} makes {a} beads an hour for {b} hours and strings them in chains of {c}. "
+            "How many beads are left over?",
+            "{a} bags of {b} {things} are poured out and dealt into piles of {c}. "
+            "A bag costs {z} dollars. How many {things} are left over?",
         ),
         spans(
             lambda n: n["a"] * n["b"] % n["c"] > 0,
@@ -116,12 +117,12 @@ COUNTING = (
         "buses_needed",
         4,
         (
-            "{a} classes of {b} children and {c} teachers go on a trip. A bus has {d} seats. How many buses do "
-            "they need?",
-            "{name} has {a} crates of {b} bottles and {c} single bottles. A shelf holds {d} bottles. How many shelves "
-            "does {name} need for all of them?",
-            "{a} teams of {b} players and {c} trainers cross a lake of {z} meters. A boat takes {d} people. How many "
-            "boat trips does it take to bring all across?",
+            "{a} classes of {b} children and {c} teachers go on a trip. A bus has {d} seats. "
+            "How many buses do they need?",
+            "{name} has {a} crates of {b} bottles and {c} single bottles. "
+            "A shelf holds {d} bottles. How many shelves does {name} need for all of them?",
+            "{a} teams of {b} players and {c} trainers cross a lake of {z} meters. "
+            "A boat takes {d} people. How many boat trips does it take to bring all across?",
         ),
         spans(
             lambda n: (n["a"] * n["b"] + n["c"]) % n["d"] > 0,
@@ -139,13 +140,13 @@ COUNTING = (
         "handshakes",
         5,
         (
-            "{a} couples meet at a party. Everyone shakes hands once with everyone except their own partner. How many "
-            "handshakes are there?",
-            "{a} pairs of twins play chess. Everyone plays one game against everyone but their own twin. How "
-            "many games "
-            "are played?",
-            "{a} teams of two come to a dinner that lasts {z} hours. Each person drinks once to each person of the "
-            "other teams, and two who drink to each other do it together. How many times do two glasses touch?",
+            "{a} couples meet at a party. Everyone shakes hands once with everyone except their "
+            "own partner. How many handshakes are there?",
+            "{a} pairs of twins play chess. Everyone plays one game against everyone but their "
+            "own twin. How many games are played?",
+            "{a} teams of two come to a dinner that lasts {z} hours. "
+            "Each person drinks once to each person of the other teams, and two who drink to each "
+            "other do it together. How many times do two glasses touch?",
         ),
         spans(a=(2, 6, 10, 16, 24, 40), z=(2, 3, 4, 4, 5, 6)),
         lambda n: 2 * n["a"] * (n["a"] - 1),
@@ -156,14 +157,12 @@ COUNTING = (
         "two_red",
         5,
         (
-            "A bag holds {a} red and {b} blue balls. {name} draws two balls without putting the first one back. "
-            "What is "
-            "the probability that both are red? Give a fraction.",
-            "{a} of the {n} {things} in a box are red. {name} takes two of them at random. What is the "
-            "probability that "
-            "both are red? Give a fraction.",
-            "A class has {a} girls and {b} boys. Two children are chosen at random for a play of {z} minutes. What is "
-            "the probability that both are girls? Give a fraction.",
+            "A bag holds {a} red and {b} blue balls. {name} draws two balls without putting the "
+            "first one back. What is the probability that both are red? Give a fraction.",
+            "{a} of the {n} {things} in a box are red. {name} takes two of them at random. "
+            "What is the probability that both are red? Give a fraction.",
+            "A class has {a} girls and {b} boys. Two children are chosen at random for a play of "
+            "{z} minutes. What is the probability that both are girls? Give a fraction.",
         ),
         spans(
             then=lambda n: {"n": n["a"] + n["b"]},

@@ -1,4 +1,4 @@
-"""How the families of `story` draw their numbers, and the slow second computations that check their answers."""
+"""Draw the numbers of the families of `story`, and check their answers by slow computations."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def spans(
     then: Callable[[Numbers], Numbers] = lambda n: {},
     **given: tuple[int, ...] | list[tuple[int, ...]],
 ) -> Callable[[Random, int], Numbers]:
-    """A draw of named numbers: again until `where` holds; `then` adds the numbers that follow from them.
+    """Return a draw of named numbers that repeats until `where` holds; `then` adds derived ones.
 
-    A tuple is the least value and five highs, one a dial, and the number lies between a third of the high and the high:
-    a wider dial asks for larger numbers and not only for more of them. A list holds five tuples to choose from.
-    """
+    A tuple is the least value and five highs, one a dial, and the number lies between a third of
+    the high and the high: a wider dial asks for larger numbers and not only for more of them. A
+    list holds five tuples to choose from."""
 
     def draw(rng: Random, dial: int) -> Numbers:
         while True:
@@ -27,7 +27,8 @@ def spans(
                 if isinstance(span, list):
                     numbers[name] = rng.choice(span[dial])
                 else:
-                    low, high = span[0], span[1 + dial]
+                    low = span[0]
+                    high = span[1 + dial]
                     numbers[name] = rng.randint(max(low, high // 3), high)
             numbers |= then(numbers)
             if where(numbers):
@@ -45,12 +46,16 @@ def groups(total: int, size: int) -> tuple[int, int]:
     """Full groups and what is left, by taking one group away after the other."""
     full = 0
     while total >= size:
-        total, full = total - size, full + 1
+        total = total - size
+        full = full + 1
     return full, total
 
 
 def hundredths(percent: int, whole: int) -> int:
-    """percent of a whole, by walking through it and taking one each time the running share passes a whole number."""
+    """Take a percentage of a whole by walking through it.
+
+    One is taken each time the running share passes a whole number.
+    """
     return sum(i * percent // 100 > (i - 1) * percent // 100 for i in range(1, whole + 1))
 
 

@@ -15,9 +15,10 @@ TRADE = (
         (
             "{name} buys {a} notebooks at {b} dollars each and {c} pens at {d} dollars each. "
             "How many dollars does {name} pay in all?",
-            "A pie costs {b} dollars and a cake costs {d} dollars. How many dollars do {a} pies and {c} cakes cost?",
-            "{name} is {z} years old. {name} sells {a} {things} for {b} dollars each and {c} books for {d} dollars "
-            "each. How many dollars does {name} take in?",
+            "A pie costs {b} dollars and a cake costs {d} dollars. "
+            "How many dollars do {a} pies and {c} cakes cost?",
+            "{name} is {z} years old. {name} sells {a} {things} for {b} dollars each and {c} "
+            "books for {d} dollars each. How many dollars does {name} take in?",
         ),
         spans(
             a=(2, 4, 6, 9, 13, 18),
@@ -34,12 +35,14 @@ TRADE = (
         "change_two",
         3,
         (
-            "{name} has {e} dollars and buys {a} tickets at {b} dollars each and one drink for {d} dollars. "
-            "How many dollars does {name} have left?",
-            "A shirt costs {b} dollars and a hat costs {d} dollars. {name} buys {a} shirts and one hat and pays with "
-            "{e} dollars. How many dollars of change does {name} get?",
-            "{name} walks {z} minutes to the market with {e} dollars. There {name} pays {b} dollars for each of {a} "
-            "melons and {d} dollars for a basket. How many dollars are left?",
+            "{name} has {e} dollars and buys {a} tickets at {b} dollars each and one drink for "
+            "{d} dollars. How many dollars does {name} have left?",
+            "A shirt costs {b} dollars and a hat costs {d} dollars. "
+            "{name} buys {a} shirts and one hat and pays with {e} dollars. "
+            "How many dollars of change does {name} get?",
+            "{name} walks {z} minutes to the market with {e} dollars. "
+            "There {name} pays {b} dollars for each of {a} melons and {d} dollars for a basket. "
+            "How many dollars are left?",
         ),
         spans(
             lambda n: n["e"] > n["a"] * n["b"] + n["d"],
@@ -59,7 +62,8 @@ TRADE = (
         "percent_off",
         3,
         (
-            "A coat costs {b} dollars. It is sold at {p}% off. How many dollars does the coat cost now?",
+            "A coat costs {b} dollars. It is sold at {p}% off. "
+            "How many dollars does the coat cost now?",
             "{name} wants a lamp of {b} dollars. The shop takes {p} percent off the price. "
             "How many dollars does {name} pay?",
             "A bike costs {b} dollars and a helmet costs {z} dollars. The bike is {p}% off today. "
@@ -79,12 +83,16 @@ TRADE = (
         "overtime",
         4,
         (
-            "{name} earns {a} dollars an hour, and {c} dollars more for each hour of overtime. This week {name} works "
-            "{b} normal hours and {d} hours of overtime. How many dollars does {name} earn?",
-            "A guide is paid {a} dollars an hour on weekdays and {c} dollars an hour more on Sundays. "
-            "How many dollars does the guide earn for {b} hours on weekdays and {d} hours on Sunday?",
-            "At a cafe {name} gets {a} dollars per hour. After 6 pm each hour pays {c} dollars extra. {name} works "
-            "{b} hours before 6 pm and {d} hours after 6 pm. How many dollars is that?",
+            "{name} earns {a} dollars an hour, and {c} dollars more for each hour of overtime. "
+            "This week {name} works {b} normal hours and {d} hours of overtime. "
+            "How many dollars does {name} earn?",
+            "A guide is paid {a} dollars an hour on weekdays and {c} dollars an hour more on "
+            "Sundays. How many dollars does the guide earn for {b} hours on weekdays and {d} "
+            "hours on Sunday?",
+            "At a cafe {name} gets {a} dollars per hour. "
+            "After 6 pm each hour pays {c} dollars extra. "
+            "{name} works {b} hours before 6 pm and {d} hours after 6 pm. "
+            "How many dollars is that?",
         ),
         spans(
             a=(5, 8, 10, 12, 18, 26),
@@ -100,12 +108,12 @@ TRADE = (
         "rise_total",
         3,
         (
-            "A club had {b} members last year. This year it has {p}% more. How many members is that in both years "
-            "together?",
-            "{name} picked {b} {things} on Monday and {p} percent more on Tuesday. How many {things} did {name} pick "
-            "on the two days?",
-            "A farm sold {b} crates in May and {p}% more in June. A crate weighs {z} kilograms. How many crates did "
-            "the farm sell in May and June together?",
+            "A club had {b} members last year. This year it has {p}% more. "
+            "How many members is that in both years together?",
+            "{name} picked {b} {things} on Monday and {p} percent more on Tuesday. "
+            "How many {things} did {name} pick on the two days?",
+            "A farm sold {b} crates in May and {p}% more in June. A crate weighs {z} kilograms. "
+            "How many crates did the farm sell in May and June together?",
         ),
         spans(
             lambda n: n["p"] * n["b"] % 100 == 0,
@@ -121,12 +129,14 @@ TRADE = (
         "discount_fee",
         4,
         (
-            "{name} orders {a} chairs at {b} dollars each. The order gets {p}% off, and delivery adds {c} dollars. "
+            "{name} orders {a} chairs at {b} dollars each. "
+            "The order gets {p}% off, and delivery adds {c} dollars. "
             "How many dollars does {name} pay?",
-            "A hotel costs {b} dollars a night. {name} stays {a} nights, gets {p} percent off the whole price and pays "
-            "{c} dollars for parking. How many dollars is that in all?",
-            "Tickets cost {b} dollars. A group of {a} gets {p}% off all its tickets. The bus costs the group {c} "
-            "dollars and takes {z} minutes. How many dollars does the group pay for tickets and bus?",
+            "A hotel costs {b} dollars a night. {name} stays {a} nights, gets {p} percent off the "
+            "whole price and pays {c} dollars for parking. How many dollars is that in all?",
+            "Tickets cost {b} dollars. A group of {a} gets {p}% off all its tickets. "
+            "The bus costs the group {c} dollars and takes {z} minutes. "
+            "How many dollars does the group pay for tickets and bus?",
         ),
         spans(
             lambda n: n["p"] * n["a"] * n["b"] % 100 == 0,
@@ -144,10 +154,12 @@ TRADE = (
         "before_discount",
         5,
         (
-            "After a discount of {p}% a radio costs {c} dollars. How many dollars did it cost before the discount?",
-            "{name} pays {c} dollars for a jacket that is {p} percent off. What was the full price in dollars?",
-            "A shop that opened {z} years ago takes {p}% off the price of a tent, and now it costs {c} dollars. "
-            "What was its price in dollars before?",
+            "After a discount of {p}% a radio costs {c} dollars. "
+            "How many dollars did it cost before the discount?",
+            "{name} pays {c} dollars for a jacket that is {p} percent off. "
+            "What was the full price in dollars?",
+            "A shop that opened {z} years ago takes {p}% off the price of a tent, "
+            "and now it costs {c} dollars. What was its price in dollars before?",
         ),
         spans(
             lambda n: n["p"] * n["full"] % 100 == 0,
@@ -164,12 +176,15 @@ TRADE = (
         "savings_plan",
         5,
         (
-            "{name} has {a} dollars and saves {b} dollars a week for {c} weeks. Then {name} spends {p}% of all the "
-            "money on a phone and buys {d} books at {e} dollars each. How many dollars are left?",
-            "{name} starts with {a} dollars, earns {b} dollars a day for {c} days, gives {p} percent of the total to "
-            "{other} and then buys {d} {things} at {e} dollars each. How many dollars does {name} still have?",
-            "A class has {a} dollars. A bake sale brings in {b} dollars an hour for {c} hours. The class pays {p}% of "
-            "all its money for the room and then buys {d} games at {e} dollars each. How many dollars remain?",
+            "{name} has {a} dollars and saves {b} dollars a week for {c} weeks. "
+            "Then {name} spends {p}% of all the money on a phone and buys {d} books at {e} "
+            "dollars each. How many dollars are left?",
+            "{name} starts with {a} dollars, earns {b} dollars a day for {c} days, "
+            "gives {p} percent of the total to {other} and then buys {d} {things} at {e} dollars "
+            "each. How many dollars does {name} still have?",
+            "A class has {a} dollars. A bake sale brings in {b} dollars an hour for {c} hours. "
+            "The class pays {p}% of all its money for the room and then buys {d} games at {e} "
+            "dollars each. How many dollars remain?",
         ),
         spans(
             lambda n: (

@@ -11,11 +11,12 @@ UNKNOWNS = (
         "half_then_more",
         2,
         (
-            "{name} has {a} {things}, gives half of them away and then finds {b} more. How many {things} does {name} "
-            "have now?",
-            "A bus with {a} people stops. Half of them get off and {b} get on. How many people are on the bus now?",
-            "{name} had {a} dollars {z} days ago, spent half of it and then earned {b} dollars. How many dollars does "
-            "{name} have now?",
+            "{name} has {a} {things}, gives half of them away and then finds {b} more. "
+            "How many {things} does {name} have now?",
+            "A bus with {a} people stops. Half of them get off and {b} get on. "
+            "How many people are on the bus now?",
+            "{name} had {a} dollars {z} days ago, spent half of it and then earned {b} dollars. "
+            "How many dollars does {name} have now?",
         ),
         spans(
             then=lambda n: {"a": 2 * n["half"]},
@@ -31,15 +32,13 @@ UNKNOWNS = (
         "together",
         3,
         (
-            "{name} has {a} {things}. {other} has {b} times as many as {name}, less {c}. How many {things} do "
-            "they have "
-            "together?",
-            "{name} is {a} years old. A tree is {b} times as old as {name}, less {c} years. How many years do "
-            "{name} and "
-            "the tree count together?",
-            "A cat weighs {a} pounds and eats {z} times a day. A dog weighs {c} pounds less than {b} times the "
-            "cat. How "
-            "many pounds do the cat and the dog weigh together?",
+            "{name} has {a} {things}. {other} has {b} times as many as {name}, less {c}. "
+            "How many {things} do they have together?",
+            "{name} is {a} years old. A tree is {b} times as old as {name}, less {c} years. "
+            "How many years do {name} and the tree count together?",
+            "A cat weighs {a} pounds and eats {z} times a day. "
+            "A dog weighs {c} pounds less than {b} times the cat. "
+            "How many pounds do the cat and the dog weigh together?",
         ),
         spans(
             a=(4, 9, 14, 20, 35, 60),
@@ -55,12 +54,13 @@ UNKNOWNS = (
         "score_needed",
         4,
         (
-            "{name} scores {a}, {b} and {c} points in three tests. How many points must the fourth test have for an "
-            "average of {m} over all four?",
-            "On three days {name} walks {a}, {b} and {c} miles. How many miles must {name} walk on the fourth day to "
-            "have walked {m} miles a day on average?",
-            "Three of four sisters are {a}, {b} and {c} years old. The average age of the four is {m} years. "
-            "How old is the fourth?",
+            "{name} scores {a}, {b} and {c} points in three tests. "
+            "How many points must the fourth test have for an average of {m} over all four?",
+            "On three days {name} walks {a}, {b} and {c} miles. "
+            "How many miles must {name} walk on the fourth day to have walked {m} miles a day on "
+            "average?",
+            "Three of four sisters are {a}, {b} and {c} years old. "
+            "The average age of the four is {m} years. How old is the fourth?",
         ),
         spans(
             lambda n: n["fourth"] > 0 and len({n["a"], n["b"], n["c"]}) == 3,
@@ -78,11 +78,12 @@ UNKNOWNS = (
         "sum_and_difference",
         5,
         (
-            "{name} and {other} have {s} {things} together. {name} has {d} more than {other}. How many {things} does "
-            "{name} have?",
-            "Two numbers add up to {s}, and one is {d} larger than the other. What is the larger number?",
-            "A bat and a ball cost {s} dollars together in a shop {z} miles away. The bat costs {d} dollars more than "
-            "the ball. How many dollars does the bat cost?",
+            "{name} and {other} have {s} {things} together. {name} has {d} more than {other}. "
+            "How many {things} does {name} have?",
+            "Two numbers add up to {s}, and one is {d} larger than the other. "
+            "What is the larger number?",
+            "A bat and a ball cost {s} dollars together in a shop {z} miles away. "
+            "The bat costs {d} dollars more than the ball. How many dollars does the bat cost?",
         ),
         spans(
             then=lambda n: {"s": 2 * n["small"] + n["d"]},
@@ -98,13 +99,12 @@ UNKNOWNS = (
         "heads_and_legs",
         5,
         (
-            "A farm has hens with 2 legs and goats with 4 legs: {h} heads and {l} legs in all. How many goats "
-            "are there?",
-            "In a yard stand {h} bikes and cars with {l} wheels together. A bike has 2 wheels and a car has 4. "
-            "How many "
-            "cars are there?",
-            "{h} tables seat {l} people when all are full. Small tables seat 2 and large tables seat 4. How many large "
-            "tables are there?",
+            "A farm has hens with 2 legs and goats with 4 legs: {h} heads and {l} legs in all. "
+            "How many goats are there?",
+            "In a yard stand {h} bikes and cars with {l} wheels together. "
+            "A bike has 2 wheels and a car has 4. How many cars are there?",
+            "{h} tables seat {l} people when all are full. "
+            "Small tables seat 2 and large tables seat 4. How many large tables are there?",
         ),
         spans(
             then=lambda n: {"h": n["x"] + n["y"], "l": 4 * n["x"] + 2 * n["y"]},

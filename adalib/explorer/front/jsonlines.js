@@ -170,7 +170,7 @@ const shown = (value) => (typeof value === "number" ? String(value) : kindOf(val
 
 function listOf(value, what, check) {
   if (!Array.isArray(value) || !value.length)
-    throw new BadFile(`${what} is ${Array.isArray(value) ? "empty" : kindOf(value)}; give a list with one entry a sample.`);
+    throw new BadFile(`${what} is ${Array.isArray(value) ? "empty" : kindOf(value)}; give a list with one entry per sample.`);
   return value.map((entry, i) => check(entry, `${what}[${i}]`));
 }
 

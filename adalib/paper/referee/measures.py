@@ -1,5 +1,4 @@
-"""What a row or a claim measures, and the measurements that several share: with the calls and seeds
-of the chapters.
+"""Measurements that several rows and claims share, with the calls and seeds of the chapters.
 
 Cases, draws and trained models are those of the chapters, so that the pages cannot disagree. Where
 a claim is about MATH or GSM8K, the real answers to both decide; the simulated settings are beside
@@ -8,10 +7,10 @@ the printed tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -29,6 +28,7 @@ from adalib.learn.policies import CurvePolicy
 from adalib.paper import ablations, patterns, results, settings, theorems
 from adalib.paper.ablations import Comparison, recorded_comparison
 from adalib.paper.patterns import by_difficulty, curve_clusters, level_shares
+from adalib.paper.referee.cells import ROUNDING
 from adalib.paper.results import recorded_frame, recorded_rows
 from adalib.paper.settings import BENCHMARKS, PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
 from adalib.solve.bisection import Bisection, bisect, mix
@@ -36,10 +36,14 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable
 
-_ROUNDING = 1e-9
+#: The simulated setting that the paper's figures show.
+SHOWN = "deepseek-v3-math"
 
-#: In place of the paper's number, where it prints none: then there is nothing to compare ours with.
-NOT_PRINTED = float("nan")
+#: MATH, answered by a small model of one of the paper's families, and by its smaller sister.
+MATH = ("math-qwen15", "math-qwen05")
+
+#: The simulated settings that stand in for the paper's three on MATH.
+SIMULATED_MATH = PAPER_SETTINGS[:3]
 
 
 def levels_of(name: str) -> Sequence:
@@ -47,154 +51,6 @@ def levels_of(name: str) -> Sequence:
     levels = settings.answers(name).levels
     assert levels is not None
     return levels
-
-
-class Cell(NamedTuple):
-    """One number of the paper, printed or what a claim amounts to (a theorem: 0 failures), beside
-    ours.
-
-    ``relation`` says whether it is a value ("=") or a bound ("<=", ">="), ``unit`` what is counted.
-    """
-
-    name: str
-    paper: float
-    ours: float
-    tolerance: float = _ROUNDING
-    relation: str = "="
-    unit: str = ""
-
-    @property
-    def printed(self) -> bool:
-        """Whether the paper has a number here."""
-        return not np.isnan(self.paper)
-
-    @property
-    def difference(self) -> float:
-        """Ours minus the paper's."""
-        return self.ours - self.paper
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the two agree, to the tolerance; what is not printed contradicts nothing."""
-        room = self.tolerance + _ROUNDING
-        if not self.printed:
-            return True
-        if self.relation == "<=":
-            return self.difference <= room
-        return self.difference >= -room if self.relation == ">=" else abs(self.difference) <= room
-
-
-class Outcome(NamedTuple):
-    """What a row measured: cells, a note on what else was, and whether what the note and the status
-    add is so."""
-
-    cells: tuple[Cell, ...]
-    note: str = ""
-    holds: bool = True
-    digits: int = 3
-
-    @property
-    def outside(self) -> tuple[Cell, ...]:
-        """The cells that do not agree."""
-        return tuple(cell for cell in self.cells if not cell.agrees)
-
-    def difference(self) -> str:
-        """The largest difference in one line, by unit; of bounds only what breaks them counts."""
-        worst: dict[str, float] = {}
-        for cell in filter(lambda cell: cell.printed, self.cells):
-            if (cell.relation == "=" or not cell.agrees) and abs(cell.difference) >= abs(
-                worst.get(cell.unit, 0.0)
-            ):
-                worst[cell.unit] = cell.difference
-        if not worst:
-            return "within" if any(cell.printed for cell in self.cells) else "–"
-        return "; ".join(
-            f"{unit} {_signed(value, self.digits)}".strip() for unit, value in worst.items()
-        )
-
-    def frame(self) -> pd.DataFrame:
-        """Every cell, a row each."""
-        names = {
-            "cell": [cell.name for cell in self.cells],
-            "paper": [self._printed(cell) for cell in self.cells],
-        }
-        frame = pd.DataFrame(names).assign(
-            ours=[_number(cell.ours, self.digits) for cell in self.cells],
-            difference=[
-                _signed(cell.difference, self.digits) if cell.printed else "–"
-                for cell in self.cells
-            ],
-            outside=["" if cell.agrees else "outside" for cell in self.cells],
-        )
-        return frame if self.outside else frame.drop(columns="outside")
-
-    def paper(self) -> str:
-        """The paper's numbers in one line."""
-        cells = [cell for cell in self.cells if cell.printed]
-        return (
-            self._line([cell.paper for cell in cells], list(map(self._printed, cells)))
-            or "not printed"
-        )
-
-    def ours(self) -> str:
-        """Our numbers in one line."""
-        values = [cell.ours for cell in self.cells]
-        return self._line(values, [_number(value, self.digits) for value in values])
-
-    def _printed(self, cell: Cell) -> str:
-        if not cell.printed:
-            return "–"
-        return {"=": "", "<=": "≤ ", ">=": "≥ "}[cell.relation] + _number(cell.paper, self.digits)
-
-    def _line(self, values: list[float], texts: list[str]) -> str:
-        if len(values) <= 4:
-            return " / ".join(texts)
-        low, high = (_number(end, self.digits) for end in (min(values), max(values)))
-        return f"{len(values)} numbers, {low} to {high}"
-
-
-def outcome(*cells: Cell, note: str = "", holds: bool | np.bool = True, digits: int = 3) -> Outcome:
-    """What a row measured, its cells one after the other."""
-    return Outcome(cells, note, bool(holds), digits)
-
-
-def between(
-    name: str, low: float, ours: float, high: float, room: float = 0.0
-) -> tuple[Cell, Cell]:
-    """A number that the paper puts into a range: a cell for each end."""
-    return Cell(f"{name}, from below", low, ours, room, ">="), Cell(
-        f"{name}, from above", high, ours, room, "<="
-    )
-
-
-def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
-    """The cells of a table with columns X and ``printed_X``, where ``rooms`` has the tolerance of
-    X."""
-    for row in rows.to_dict("records"):
-        for part, room in rooms.items():
-            yield Cell(
-                f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part
-            )
-
-
-def _number(value: float, digits: int) -> str:
-    if abs(value) < 1e-12:  # rounding
-        return "0"
-    if value < 0:
-        return ("−" if round(value, digits) else "") + _number(-value, digits)
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.{digits}f}"
-
-
-def _signed(value: float, digits: int) -> str:
-    text = _number(abs(value), digits)
-    return "0" if not text.strip("0.") else ("+" if value > 0 else "−") + text
-
-
-#: The simulated setting that the paper's figures show.
-SHOWN = "deepseek-v3-math"
-
-#: MATH, answered by a small model of one of the paper's families, and by its smaller sister.
-MATH = ("math-qwen15", "math-qwen05")
 
 
 @cache
@@ -251,8 +107,7 @@ def rehearsed(samples: int, halves: bool = False) -> OracleScore:
 
 @cache
 def optimism() -> dict[str, Interval]:
-    """What the oracle claims at B = 3 from 48 real answers, less what its labels are worth on 48
-    others."""
+    """Return the oracle's claim at B = 3 from 48 answers, less its labels' score on 48 others."""
     scores = {
         name: cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY) for name in BENCHMARKS
     }
@@ -267,8 +122,7 @@ def optimism() -> dict[str, Interval]:
 
 @cache
 def null() -> OracleScore:
-    """The oracle rehearsed at B = 3 where no budget helps anyone, as the paper estimates: 48
-    samples."""
+    """Rehearse the oracle at B = 3 where no budget helps, by the paper's estimate from 48."""
     return rehearse_oracle(flat_null(200), 48, [3], **PAPER_WAY)
 
 
@@ -284,15 +138,18 @@ def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
 
 @cache
 def trials(best_of: bool = False) -> pd.DataFrame:
-    """Appendix D's advice on the population like MATH: labels at B = 3 from 1, 8 or 16 trials a
-    budget, 40 times.
+    """Try the advice of Appendix D on the population like MATH, 40 times.
+
+    Labels at B = 3 come from 1, 8 or 16 trials per budget.
 
     A trial is a vote of b answers, or succeeds if the best of them is right. Two runs ``agree`` on
     so many labels, of which the commonest one has the share ``common``. Over the runs the worth of
     the labels has the standard deviation ``spread``, and the mean accuracy of a fixed budget the
     standard ``error``.
     """
-    truth, rng, rows = like_math().table(), np.random.default_rng(0), {}
+    truth = like_math().table()
+    rng = np.random.default_rng(0)
+    rows = {}
     acc = 1 - (1 - truth.acc[:, :1]) ** np.array(truth.budgets) if best_of else truth.acc
     for number in (1, 8, 16):
         drawn = rng.binomial(number, acc, (40, *acc.shape)) / number
@@ -301,9 +158,8 @@ def trials(best_of: bool = False) -> pd.DataFrame:
             np.take_along_axis(part, labels[..., None], axis=2)
             for part in (drawn, np.stack([acc] * 40))
         )
-        got = (labels[..., None] == np.arange(truth.k)).sum(
-            axis=0
-        )  # in how many runs a question got each label
+        # In how many runs a question got each label.
+        got = (labels[..., None] == np.arange(truth.k)).sum(axis=0)
         rows[number] = {
             "claimed": shown.mean(),
             "worth": true.mean(),
@@ -330,24 +186,24 @@ def null_hump() -> float:
 
 @cache
 def clusters() -> dict[str, float]:
-    """The four clusters of the pooled simulated curves: the numbers that the paper states of
-    them."""
+    """Return the numbers that the paper states of four clusters, for the simulated curves."""
     kinds = curve_clusters(np.concatenate([settings.utility(name).acc for name in PAPER_SETTINGS]))
     easy, responsive, _, hard = kinds.centres
     member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
-    labels, kind = searched(SHOWN, 2.0).labels, member[SHOWN]
+    labels = searched(SHOWN, 2.0).labels
+    kind = member[SHOWN]
     many = settings.utility(SHOWN).cost[labels] * (labels >= 2)
-    told = {
+    figures = {
         "easy_first": easy[0],
         "responsive_first": responsive[0],
         "responsive_last": responsive[-1],
     }
-    told |= {"hard_highest": hard.max(), "gsm8k_easy": np.mean(member["deepseek-v3-gsm8k"] == 0)}
-    told |= {
+    figures |= {"hard_highest": hard.max(), "gsm8k_easy": np.mean(member["deepseek-v3-gsm8k"] == 0)}
+    figures |= {
         f"{shape}_one": np.mean(labels[kind == k] == 0) for shape, k in (("easy", 0), ("hard", 3))
     }
-    told["responsive_share"] = many[kind == 1].sum() / many.sum()
-    return {name: float(value) for name, value in told.items()}
+    figures["responsive_share"] = many[kind == 1].sum() / many.sum()
+    return {name: float(value) for name, value in figures.items()}
 
 
 @cache
@@ -369,18 +225,16 @@ def failures(statement: str) -> pd.DataFrame:
 
 @cache
 def lines_passed() -> tuple[int, int]:
-    """In how many of the random cases accuracy lost passes the dotted line of the figure, and how
-    often the dashed."""
+    """Count the random cases whose lost accuracy passes the figure's dotted and dashed lines."""
     drawn = [theorems.STATEMENTS["Theorem 2, drawn"](case).printed for case in _cases()]
     return sum(not most.holds for most, _ in drawn), sum(
-        most.left > mean.right + _ROUNDING for most, mean in drawn
+        most.left > mean.right + ROUNDING for most, mean in drawn
     )
 
 
 @cache
 def perfect_copies() -> tuple[int, int]:
-    """In how many of the random cases a perfect copy of the oracle breaks Theorem 3 (2), and how
-    many there are."""
+    """Count the random cases in which a copy of the oracle breaks Theorem 3 (2), and all cases."""
     copies = [
         replace(case, labels=oracle_labels(case.acc, case.cost, case.lam)) for case in _cases()
     ]
@@ -391,18 +245,18 @@ def perfect_copies() -> tuple[int, int]:
 
 @cache
 def real_clusters() -> dict[str, float]:
-    """The same on real answers: centres of both benchmarks and both models, and who gets the
-    budgets on MATH."""
+    """Return `clusters` on real answers: centres over benchmarks and models, budgets on MATH."""
     tables = [settings.utility(name) for name in (*BENCHMARKS, "gsm8k-qwen05", MATH[1])]
     easy, responsive, _, hard = curve_clusters(
         np.concatenate([table.acc for table in tables])
     ).centres
     table = in_sample()
-    labels, kind = bisect(table.acc, table.cost, 2).labels, curve_clusters(table.acc).labels
+    labels = bisect(table.acc, table.cost, 2).labels
+    kind = curve_clusters(table.acc).labels
     many = table.cost[labels] * (labels >= 2)
-    told = {"easy_first": easy[0], "hard_highest": hard.max(), "responsive_first": responsive[0]}
-    told["responsive_share"] = many[kind == 1].sum() / many.sum()
-    return {name: float(value) for name, value in told.items()}
+    figures = {"easy_first": easy[0], "hard_highest": hard.max(), "responsive_first": responsive[0]}
+    figures["responsive_share"] = many[kind == 1].sum() / many.sum()
+    return {name: float(value) for name, value in figures.items()}
 
 
 @cache
@@ -424,18 +278,16 @@ def levels() -> list[pd.DataFrame]:
 
 
 def contrast(names: tuple[str, str] = MATH) -> Interval:
-    """By how much more the gain of 16 over 1 rises from level 2 to level 3 of MATH for one model
-    than for another."""
+    """Compare two models by how much the gain of 16 over 1 rises from level 2 to 3 of MATH."""
     gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
-    more, level = gains[0] - gains[1], np.array(levels_of(names[0]))
-    return mean_interval(
-        more[level == 3] - more[level == 2]
-    )  # different questions: any pairing will do
+    more = gains[0] - gains[1]
+    level = np.array(levels_of(names[0]))
+    # Different questions: any pairing will do.
+    return mean_interval(more[level == 3] - more[level == 2])
 
 
 def honest(part: str = "word-fewshot by question") -> dict[str, HeldOutRow]:
-    """What every policy has at B = 3, held out; a row a policy. The benchmarks' parts are called
-    "NAME held out"."""
+    """Return every policy's held-out row at B = 3; a benchmark's part is "NAME held out"."""
     return {row.policy: row for row in recorded_rows(part) if row.target == 3}
 
 
@@ -446,15 +298,16 @@ def on_benchmarks(policy: str) -> list[HeldOutRow]:
 
 
 def reconstructed() -> pd.DataFrame:
-    """The paper's five methods on GSM8K and MATH by our reconstruction of its protocol, with noise
-    for features."""
+    """Return our reconstruction of the five methods on GSM8K and MATH, with noise features."""
     parts = {name: recorded_frame(f"{name} reconstructed, noise") for name in BENCHMARKS}
     return pd.concat(parts, names=["setting"]).reset_index("setting")
 
 
 def along() -> pd.DataFrame:
-    """Gains over the best mix on the benchmarks for budgets from 1 to 12, held out: of the oracle,
-    and of curves."""
+    """Return held-out gains over the best mix on the benchmarks, for budgets from 1 to 12.
+
+    The policies are the oracle and predicted curves.
+    """
     rows = [(name, row) for name in BENCHMARKS for row in recorded_rows(f"{name} along the grid")]
     kept = [
         (name, r.policy, r.target, r.gain, r.gain_low)
@@ -465,53 +318,57 @@ def along() -> pd.DataFrame:
 
 
 @cache
-def told_by_text() -> dict[str, tuple[float, float]]:
-    """How text ranks unseen questions: correlation with Acc(x, 1), and with the gain of 16 over 1,
-    by benchmark."""
-    told = {}
+def ranked_by_text() -> dict[str, tuple[float, float]]:
+    """Return how text ranks unseen questions, by benchmark, as two rank correlations.
+
+    The first is with Acc(x, 1), the second with the gain of 16 answers over one.
+    """
+    correlations = {}
     for name in BENCHMARKS:
-        table, known = settings.utility(name), text_features(settings.answers(name).questions)
-        fold, curves = deal(range(table.n), 5), np.empty(table.acc.shape)
+        table = settings.utility(name)
+        features = text_features(settings.answers(name).questions)
+        fold = deal(range(table.n), 5)
+        curves = np.empty(table.acc.shape)
         for out in range(5):
             policy = CurvePolicy().fit(
-                known[fold != out], table.acc[fold != out], table.cost, budget=3
+                features[fold != out], table.acc[fold != out], table.cost, budget=3
             )
-            curves[fold == out] = policy.curves(known[fold == out])
+            curves[fold == out] = policy.curves(features[fold == out])
         both = [(each[:, 0], each[:, -1] - each[:, 0]) for each in (curves, table.acc)]
         first, gain = (
             pd.Series(guess).corr(pd.Series(true), "spearman")
             for guess, true in zip(*both, strict=True)
         )
-        told[name] = float(first), float(gain)
-    return told
+        correlations[name] = float(first), float(gain)
+    return correlations
 
 
 @cache
 def compared(split: str) -> Comparison:
-    """The classifiers on the simulated pool with noise features, split by "row" or by
-    "question"."""
+    """Return the classifiers on the simulated pool with noise, split by "row" or "question"."""
     return recorded_comparison(f"simulated pool by {split}", ablations.simulated_pool(), split)
 
 
 @cache
 def on_math(features: str, split: str) -> Comparison:
-    """The classifiers on MATH with "text" or "noise" features, split by "row" or "question", or
-    each scored once."""
-    known = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
+    """Return the classifiers on MATH with "text" or "noise" features.
+
+    The split is by "row" or "question", or "fold", which scores each question once.
+    """
+    columns = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
     part = f"MATH, {features} " + ("in folds" if split == "fold" else f"by {split}")
     return recorded_comparison(
-        part, ablations.real_pool(MATH, known), split, 5 if split == "fold" else 10
+        part, ablations.real_pool(MATH, columns), split, 5 if split == "fold" else 10
     )
 
 
 def classifier_table(split: str) -> pd.DataFrame:
-    """Means over the splits, a row a classifier."""
+    """Return means over the splits, one row per classifier."""
     return compared(split).summary().set_index("classifier")
 
 
 def trees_over_linear(compared: Comparison | pd.DataFrame) -> float:
-    """Mean accuracy of the two kinds of trees minus that of the two linear models, measured or
-    printed."""
+    """Return the mean accuracy of the two tree models minus that of the two linear ones."""
     table = (
         compared.summary().set_index("classifier") if isinstance(compared, Comparison) else compared
     )
@@ -548,9 +405,11 @@ def frontier_of_shown() -> pd.DataFrame:
 
 def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
     """Accuracy against the average budget on a simulated setting, claimed and true."""
-    responses, truth = settings.paper_setting(name), settings.paper_population(name).table()
+    responses = settings.paper_setting(name)
+    truth = settings.paper_population(name).table()
     estimate = responses.table(**PAPER_WAY)
-    chosen, best = score_oracle(estimate, truth, grid), score_oracle(truth, truth, grid)
+    chosen = score_oracle(estimate, truth, grid)
+    best = score_oracle(truth, truth, grid)
     # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all
     # those budgets.
     most = float(frontier(estimate.acc, estimate.cost).cost[-1])
@@ -577,9 +436,12 @@ def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
 
 @cache
 def copied() -> tuple[float, float]:
-    """Largest difference a cell from the oracle's map of MATH at B = 3: noise by our
-    reconstruction, text held out."""
-    table, levels = in_sample(), levels_of(MATH[0])
+    """Return the largest difference per cell from the oracle's map of MATH at B = 3.
+
+    The first is of noise by our reconstruction, the second of text held out.
+    """
+    table = in_sample()
+    levels = levels_of(MATH[0])
     labels = bisect(table.acc, table.cost, 3.0).labels
     learned = results.mostly_seen(noise_features(labels.size), labels)
     new = patterns.out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)
@@ -593,8 +455,7 @@ def copied() -> tuple[float, float]:
 
 @cache
 def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
-    """Accuracy on all, seen and unseen questions by share of training data: noise features, B =
-    3."""
+    """Return accuracy on all, seen and unseen questions by share of training data: noise, B = 3."""
     runs = ablations.recorded_curve(name, (3.0,))
     return runs.groupby(["part", "share"])[
         ["accuracy", "fixed", "oracle", "imitation", "cost"]
@@ -602,16 +463,17 @@ def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
 
 
 def passes_fixed(curve: pd.DataFrame) -> float:
-    """The smallest share of training data at which a learning curve over all questions lies above
-    Fixed."""
+    """Return the smallest training share at which a curve over all questions lies above Fixed."""
     every = curve.loc["all"]
     return float(every.index[every.accuracy > every.fixed].min())
 
 
 @cache
 def menus(value: str) -> dict[str, float]:
-    """Gain of every menu of budgets over the default at B = 2 on MATH: "in-sample" by windows, or
-    "cross-fitted"."""
+    """Return every menu's gain over the default at B = 2 on MATH.
+
+    ``value`` is "in-sample", by windows, or "cross-fitted".
+    """
     return menus_of(MATH[0], value, **(PAPER_WAY if value == "in-sample" else {}))
 
 
@@ -626,6 +488,5 @@ def menus_of(
 
 
 def importances() -> pd.DataFrame:
-    """Importance of each text feature for the labels of MATH at B = 2, beside shuffled labels and
-    noise columns."""
+    """Return each text feature's importance for MATH at B = 2, with shuffled labels and noise."""
     return recorded_frame("importances on MATH")

@@ -1,5 +1,4 @@
-"""The paper's items beside our numbers, and our verdict on each of its claims: the two tables of
-the chapter "The referee".
+"""The two tables of the chapter "The referee": items next to our numbers, verdicts on claims.
 
 What the paper has, where, and how it comes out in our hands is
 ``data/simulated/paper_register.jsonl``, a line each in the order of the paper. Whether it does come
@@ -11,14 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
-from adalib.paper.referee import claims, rows_results, rows_theory
-from adalib.paper.referee.measures import Outcome
+from adalib.paper.referee import (
+    claims_method,
+    claims_results,
+    rows_patterns,
+    rows_results,
+    rows_theory,
+)
+from adalib.paper.referee.cells import Outcome
 
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "by definition", "ours alone")
@@ -42,10 +48,15 @@ def _once(measure: Callable[[], Any]) -> Any:
     return measure()
 
 
+def _function(name: str, *modules: ModuleType) -> Callable[..., Any]:
+    """Return the function of this name from the module that has it; raise if several have."""
+    (module,) = (module for module in modules if hasattr(module, name))
+    return getattr(module, name)
+
+
 @dataclass(frozen=True)
 class Row:
-    """An item of the paper: ``what`` it is, which numbers are ``compared``, and how it is ``meant``
-    to come out.
+    """An item of the paper: ``what`` it is, what is ``compared``, how it is ``meant`` to come out.
 
     ``see`` is the section that explains it, ``by`` the function that measures it; ``timed``: by the
     machine's clock.
@@ -60,9 +71,14 @@ class Row:
     timed: bool = False
 
     @property
+    def measure(self) -> Callable[[], Outcome]:
+        """The function that measures the row."""
+        return _function(self.by, rows_theory, rows_results, rows_patterns)
+
+    @property
     def outcome(self) -> Outcome:
         """What was measured, once."""
-        return _once(getattr(rows_theory, self.by, None) or getattr(rows_results, self.by))
+        return _once(self.measure)
 
     @property
     def confirmed(self) -> bool:
@@ -89,8 +105,9 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper ``says`` and in which ``place``, our ``verdict`` and its ``reason``, and where
-    to ``see`` why.
+    """What the paper ``says`` and in which ``place``, our ``verdict``, and its ``reason``.
+
+    ``see`` is the section that explains it.
 
     ``on`` says what its number was measured on, ``by`` which function decides. ``inferred``: the
     verdict rests on arithmetic with printed tables, or on our reconstruction of a protocol, without
@@ -115,7 +132,7 @@ class Claim:
 
     def shown(self, **instead: object) -> Evidence:
         """The evidence if it had looked at something else: a verdict that cannot fail is none."""
-        value, says, holds = getattr(claims, self.by)(**instead)
+        value, says, holds = _function(self.by, claims_method, claims_results)(**instead)
         return Evidence(float(value), says, bool(holds))
 
 
@@ -133,8 +150,7 @@ def row_of(id: str) -> Row:
 
 
 def replication_table() -> pd.DataFrame:
-    """Measure every row and put them in one table: how each came out, in numbers, and how many
-    cells agree.
+    """Measure every row and tabulate how each came out, in numbers and in cells that agree.
 
     Returns
     -------

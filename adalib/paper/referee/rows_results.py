@@ -1,8 +1,7 @@
-"""What is measured for the rows of the paper's results, patterns and ablations, and of our own
-experiments.
+"""The rows of the replication table on the paper's main results and its ablations.
 
-What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which
-names the function.
+What each row is and what it compares is written in ``data/simulated/paper_register.jsonl``, which
+names the function that measures it.
 """
 
 from __future__ import annotations
@@ -15,17 +14,10 @@ import pandas as pd
 
 from adalib.evaluate.intervals import in_points
 from adalib.paper import results, settings
-from adalib.paper.patterns import by_level, label_shares, level_shares
+from adalib.paper.patterns import label_shares, level_shares
 from adalib.paper.referee import measures
-from adalib.paper.referee.measures import (
-    NOT_PRINTED,
-    SHOWN,
-    Cell,
-    Outcome,
-    beside_print,
-    between,
-    outcome,
-)
+from adalib.paper.referee.cells import NOT_PRINTED, Cell, Outcome, beside_print, between, outcome
+from adalib.paper.referee.measures import SHOWN
 from adalib.paper.referee.rows_theory import seconds_to_route
 from adalib.paper.settings import (
     BENCHMARKS,
@@ -37,12 +29,12 @@ from adalib.paper.settings import (
 )
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
-from adalib.solve.integer import integer_optimum
-from adalib.solve.oracle import average_cost, oracle_labels
+from adalib.solve.oracle import oracle_labels
 
 
 @cache
 def main() -> Outcome:
+    """Table1 main: Accuracy and cost of five methods."""
     table = results.main_table()
     cells = list(beside_print(table, "{setting}, {method}, B = {target:g}", results.TOLERANCE))
     spread = table[table.method == "Ours"].set_index(["setting", "target"]).accuracy_std
@@ -54,13 +46,18 @@ def main() -> Outcome:
         for B, std in zip(TARGETS, PAPER[name]["main"]["Ours"]["std"], strict=True)
     ]
     ours = [cell.agrees for cell in cells if ", Ours," in cell.name]
-    note = f"Simulated, our reconstruction, noise features; of the {len(ours)} cells of Ours {sum(ours)} agree."
+    note = (
+        f"Simulated, our reconstruction, noise features; of the {len(ours)} cells of Ours "
+        f"{sum(ours)} agree."
+    )
     return outcome(*cells, note=note)
 
 
 def text() -> Outcome:
+    """Claims 5.2: what the text says of the gains."""
     gains = results.claimed_gains().set_index("setting")
-    qwen, name = gains.loc["qwen2.5-7b-math"], "{}: gain over Fixed at B = 3, in its own table"
+    qwen = gains.loc["qwen2.5-7b-math"]
+    name = "{}: gain over Fixed at B = 3, in its own table"
     relative = qwen.difference / (qwen.over_mix + qwen["mix"] - qwen.difference)
     # A difference of two numbers to three digits is known to 0.001; a range in whole points, to
     # half a point.
@@ -73,14 +70,14 @@ def text() -> Outcome:
         ("Heuristic", "heuristic_range", 0.001),
     ):
         gained = measures.printed_gains(method)[:3]
-        printed = float(gained.min()), float(gained.max())
-        for kind, said, ours in zip(
-            ("smallest", "largest"), PAPER_CLAIMS[key], printed, strict=True
+        in_table = float(gained.min()), float(gained.max())
+        for kind, in_text, ours in zip(
+            ("smallest", "largest"), PAPER_CLAIMS[key], in_table, strict=True
         ):
             cells.append(
                 Cell(
                     f"{kind} gain of {method} over Fixed on MATH, in its own table",
-                    said,
+                    in_text,
                     ours,
                     room,
                 )
@@ -88,15 +85,20 @@ def text() -> Outcome:
     return outcome(
         *cells,
         Cell("best relative gain", PAPER_CLAIMS["relative_gain"], relative, 0.0005),
-        note=f"Matched? Qwen2.5-7B: Fixed spends {qwen.fixed_cost:.2f}, Ours {qwen.cost:.2f}. Against a random mix of "
-        f"b = 1 and 4 at that cost the gain is {qwen.over_mix:.3f} (inferred), of which training questions are four "
-        "fifths.",
+        note=(
+            f"Matched? Qwen2.5-7B: Fixed spends {qwen.fixed_cost:.2f}, Ours {qwen.cost:.2f}. "
+            f"Against a random mix of b = 1 and 4 at that cost the gain is {qwen.over_mix:.3f} "
+            "(inferred), of which training questions are four fifths."
+        ),
     )
 
 
 def pareto() -> Outcome:
-    front, plateau = measures.frontier_of_shown().set_index("budget"), PAPER_CLAIMS["plateau"]
-    (low, high), best = PAPER_CLAIMS["largest_gains"], float((front.learned - front.fixed).idxmax())
+    """Fig4 pareto: frontiers for B from 1 to 16."""
+    front = measures.frontier_of_shown().set_index("budget")
+    plateau = PAPER_CLAIMS["plateau"]
+    low, high = PAPER_CLAIMS["largest_gains"]
+    best = float((front.learned - front.fixed).idxmax())
     return outcome(
         Cell("budget with the largest gain over Fixed, from below", low, best, 0.0, ">="),
         Cell("the same, from above", high, best, 0.0, "<="),
@@ -105,12 +107,16 @@ def pareto() -> Outcome:
             NOT_PRINTED,
             front.fixed[16] - front.fixed[plateau],
         ),
-        note=f"Simulated. Fixed at 16 reaches {front.fixed[16]:.3f}; the learned policy is scored in-sample "
-        f"({front.learned[plateau]:.3f} at B = {plateau}).",
+        note=(
+            f"Simulated. Fixed at 16 reaches {front.fixed[16]:.3f}; "
+            f"the learned policy is scored in-sample ({front.learned[plateau]:.3f} at B = "
+            f"{plateau})."
+        ),
     )
 
 
 def classifiers() -> Outcome:
+    """Table ablation_main = Table ablation: five classifiers on pooled rows."""
     printed = pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T
     tables = measures.classifier_table("row"), measures.classifier_table("question"), printed
     ours = (
@@ -118,17 +124,25 @@ def classifiers() -> Outcome:
     )
     rooms = dict.fromkeys(("accuracy", "gap", "imitation"), 0.03) | {"cost": 0.3, "cost_std": 0.1}
     rooms |= dict.fromkeys(("accuracy_std", "gap_std", "imitation_std"), 0.02)
-    rows, questions, told = (in_points(measures.trees_over_linear(table)) for table in tables)
+    by_rows, by_questions, printed_lead = (
+        in_points(measures.trees_over_linear(table)) for table in tables
+    )
     return outcome(
         *beside_print(ours, "{name}", rooms),
-        note=f"Simulated, noise features. Trees minus linear models: {rows} points split by rows, "
-        f"{questions} split by questions; printed {told}.",
+        note=(
+            "Simulated, noise features. Trees minus linear models: "
+            f"{by_rows} points split by rows, {by_questions} split by questions; "
+            f"printed {printed_lead}."
+        ),
     )
 
 
 def heatmap() -> Outcome:
-    claims, k = PAPER_CLAIMS, settings.utility(SHOWN).k
-    (low, high), cells = claims["heatmap_two"], list[Cell]()
+    """Fig heatmap: budgets by level, oracle and learned."""
+    claims = PAPER_CLAIMS
+    k = settings.utility(SHOWN).k
+    low, high = claims["heatmap_two"]
+    cells = list[Cell]()
     for B in (1.5, 3.0):
         two = float(label_shares(measures.searched(SHOWN, B).labels, k)[1])
         cells += between(f"B = {B:g}: share of b = 2", low, two, high, 0.005)
@@ -137,7 +151,10 @@ def heatmap() -> Outcome:
     for level in shares.index[1:]:
         ours = float(shares.loc[level, [2, 3]].sum())
         cells += between(f"B = 1.5, level {level}: share of b = 4 and 8", low, ours, high, 0.02)
-    note = f"A policy that learned from noise repeats the oracle's map at B = 3 within {measures.copied()[0]:.2f} per cell"
+    note = (
+        "A policy that learned from noise repeats the oracle's map at B = 3 within "
+        f"{measures.copied()[0]:.2f} per cell"
+    )
     return outcome(*cells, note=f"Simulated. {note} on our MATH, by our reconstruction.")
 
 
@@ -145,7 +162,9 @@ _WAYS = ("votes", "best-of-K")
 
 
 def advice() -> Outcome:
-    tried, name = measures.trials(), "{} trials, {}: labels on which two runs agree"
+    """App D: 8 to 16 trials are enough for stable labels, one will do for averages."""
+    tried = measures.trials()
+    name = "{} trials, {}: labels on which two runs agree"
     agree = {
         (n, way): measures.trials(way == "best-of-K").agree[n]
         for n in PAPER_CLAIMS["trials"]
@@ -155,12 +174,16 @@ def advice() -> Outcome:
     return outcome(
         *(Cell(name.format(*each), NOT_PRINTED, share) for each, share in agree.items()),
         Cell(over, NOT_PRINTED, tried.claimed[1] - tried.worth[1]),
-        note=f"Simulated, B = 3. Runs of 16 trials differ less in worth: {tried.worth[16]:.3f}, standard deviation "
-        f"{tried.spread[16]:.3f} (votes). One trial claims {tried.claimed[1]:.3f} and is worth {tried.worth[1]:.3f}.",
+        note=(
+            "Simulated, B = 3. Runs of 16 trials differ less in worth: "
+            f"{tried.worth[16]:.3f}, standard deviation {tried.spread[16]:.3f} (votes). "
+            f"One trial claims {tried.claimed[1]:.3f} and is worth {tried.worth[1]:.3f}."
+        ),
     )
 
 
 def calls() -> Outcome:
+    """App E.4: calls made."""
     one, four = PAPER_CLAIMS["calls"]
     counts = [sum(map(len, settings.answers(name).answers)) for name in PAPER_SETTINGS]
     return outcome(
@@ -169,34 +192,36 @@ def calls() -> Outcome:
 
 
 def regret_row() -> Outcome:
-    drawn, runs = measures.lines_passed(), measures.on_math("noise", "row").runs
+    """Fig ablation_clf (a–c): regret below its bound; errors are near misses."""
+    drawn = measures.lines_passed()
+    runs = measures.on_math("noise", "row").runs
     near = measures.near(measures.on_math("text", "question"))
     least = min(1 - row["imitation"] for row in PAPER_ABLATIONS["classifiers"].values())
-    told, name = (
-        PAPER_ABLATIONS["error_range"][0],
-        "smallest imitation error: in the text, and in the paper's table",
-    )
+    printed_error = PAPER_ABLATIONS["error_range"][0]
+    name = "smallest imitation error: in the text, and in the paper's table"
     over = int((runs.regret > runs.weighted + 1e-9).sum())
     return outcome(
         Cell("of 700 random cases: accuracy lost above the dotted line, max M × ε", 0, drawn[0]),
         Cell("of 700 random cases: accuracy lost above the dashed line, mean M × ε", 0, drawn[1]),
-        Cell(name, told, least, 0.005),
+        Cell(name, printed_error, least, 0.005),
         Cell("share of errors on a neighbouring budget", 0.5, near["near"], 0.0, ">="),
-        note=f"On MATH regret exceeds Theorem 2's bound in {over} of {len(runs)} runs, accuracy lost in "
-        f"{int((runs.lost > runs.largest + 1e-9).sum())}. Of the trees' errors "
-        f"{near['to_first']:.0%} fall back to b = 1.",
+        note=(
+            f"On MATH regret exceeds Theorem 2's bound in {over} of {len(runs)} runs, "
+            f"accuracy lost in {int((runs.lost > runs.largest + 1e-9).sum())}. "
+            f"Of the trees' errors {near['to_first']:.0%} fall back to b = 1."
+        ),
         holds=over == 0,
         digits=2,
     )
 
 
 def data() -> Outcome:
-    curve, share = measures.curve_of_data(measures.MATH[0]), PAPER_ABLATIONS["crossing_share"][1]
-    all_of_it, seen, unseen = (
-        curve.loc["all", 1.0],
-        curve.loc["seen", 0.8],
-        curve.loc["unseen", 0.8],
-    )
+    """Fig data_eff: A few dozen questions are enough."""
+    curve = measures.curve_of_data(measures.MATH[0])
+    share = PAPER_ABLATIONS["crossing_share"][1]
+    all_of_it = curve.loc["all", 1.0]
+    seen = curve.loc["seen", 0.8]
+    unseen = curve.loc["unseen", 0.8]
     apart = float((unseen.oracle - unseen.accuracy) - (seen.oracle - seen.accuracy))
     return outcome(
         Cell(
@@ -223,6 +248,7 @@ def data() -> Outcome:
 
 
 def menus_row() -> Outcome:
+    """Fig budget_gran (a–c): powers of two are nearly the best menu."""
     coarse, fine = (PAPER_ABLATIONS[key] for key in ("coarse_to_default", "default_to_fine"))
     cells = []
     for value in ("in-sample", "cross-fitted"):
@@ -240,21 +266,25 @@ def menus_row() -> Outcome:
 
 
 def importance() -> Outcome:
-    (low, high), found = PAPER_ABLATIONS["importance_range"], measures.importances()
-    least, most = float(found.noise_low[0]), float(found.noise_high[0])
+    """Fig feat_imp (a,b): importances are even, each feature counts."""
+    low, high = PAPER_ABLATIONS["importance_range"]
+    found = measures.importances()
+    least = float(found.noise_low[0])
+    most = float(found.noise_high[0])
     return outcome(
         Cell("smallest importance", low, least, 0.03),
         Cell("largest importance", high, most, 0.03),
-        note=f"Ours are 16 columns of noise, for the labels of MATH. The printed range leaves no room: 15 × {low} + "
-        f"{high} = {15 * low + high:.2f}.",
+        note=(
+            "Ours are 16 columns of noise, for the labels of MATH. "
+            f"The printed range leaves no room: 15 × {low} + {high} = {15 * low + high:.2f}."
+        ),
     )
 
 
 def complexity() -> Outcome:
-    table, cost = (
-        np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5,
-        np.array([1, 2, 4, 8, 16]),
-    )
+    """Complexity: routing costs less than 1%."""
+    table = np.random.default_rng(0).random((20_000, 5)).cumsum(axis=1) / 5
+    cost = np.array([1, 2, 4, 8, 16])
     start = time.perf_counter()
     frontier(table, cost)
     middle = time.perf_counter()
@@ -263,291 +293,36 @@ def complexity() -> Outcome:
     name = "entropy from one call: share of the budget at B = 1.5"
     return outcome(
         Cell(name, PAPER_CLAIMS["overhead"], 1 / TARGETS[0], 0.0, "<="),
-        note=f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms per question. 20,000 "
-        f"questions took {1e3 * (middle - start):.0f} ms for every budget by sorting, {1e3 * (end - middle):.0f} ms "
-        "for one by bisection.",
+        note=(
+            f"Reading the text features and routing took {1e3 * seconds_to_route():.2f} ms per "
+            f"question. 20,000 questions took {1e3 * (middle - start):.0f} ms for every budget by "
+            f"sorting, {1e3 * (end - middle):.0f} ms for one by bisection."
+        ),
         digits=2,
     )
 
 
 @cache
 def known() -> Outcome:
+    """Related-work claims: the first to formalise allocation as a program."""
     tried = differs = 0
     for name in BENCHMARKS:
-        table, stairs = settings.utility(name), settings.path(name)
+        table = settings.utility(name)
+        stairs = settings.path(name)
         for lam in stairs.lam:
             labels = oracle_labels(table.acc, table.cost, lam)
             spent = float(table.cost[labels].mean())
             lost = abs(table.acc[np.arange(table.n), labels].mean() - stairs.at(spent).accuracy)
-            tried, differs = tried + 1, differs + int(lost > 1e-9)
+            tried = tried + 1
+            differs = differs + int(lost > 1e-9)
     return outcome(
         Cell(
             f"of {tried} prices: those where a rule of 1966 allocates otherwise",
             NOT_PRINTED,
             differs,
         ),
-        note="The solve stage is Everett's multiplier (1963), and buys what Fox's marginal analysis (1966) buys. "
-        "Who was first to learn such labels was read, not computed.",
-    )
-
-
-# Tolerances of shares, prices and levels: what a draw of 200 questions moves them by.
-_SHARE, _PRICE, _LEVEL, _GAP, _IMITATION = 0.05, 0.02, 0.03, 0.01, 0.03
-_FITTED = "Simulated settings, which were fitted to this table among others."
-
-
-def levels_row() -> Outcome:
-    cells = []
-    for name in PAPER_SETTINGS:
-        printed = PAPER[name]
-        ours = by_level(
-            settings.utility(name), [str(level) for level in measures.levels_of(name)]
-        ).set_index("level")
-        for (level, at), gain in zip(
-            printed["per_level"].items(), printed["level_gain"], strict=True
-        ):
-            columns = {"accuracy at b = 1": "first", "accuracy at b = 16": "last", "gain": "gain"}
-            for (part, column), paper in zip(
-                columns.items(), (at["acc1"], at["acc16"], gain), strict=True
-            ):
-                cells.append(
-                    Cell(
-                        f"{name}, level {level}: {part}",
-                        paper,
-                        float(ours.loc[level, column]),
-                        _LEVEL,
-                    )
-                )
-    return outcome(*cells, note=_FITTED)
-
-
-def shares_row() -> Outcome:
-    cells = []
-    for name in PAPER_SETTINGS:
-        table = settings.utility(name)
-        for B, printed in zip(TARGETS, PAPER[name]["label_shares"], strict=True):
-            ours = label_shares(measures.searched(name, B).labels, table.k)
-            for b, paper, share in zip(table.budgets, printed, ours, strict=True):
-                cells.append(
-                    Cell(f"{name}, B = {B:g}: share of b = {b}", paper, float(share), _SHARE)
-                )
-    return outcome(*cells, note=_FITTED)
-
-
-def gap_row() -> Outcome:
-    accuracy, cost = (results.TOLERANCE[part] for part in ("accuracy", "cost"))
-    rooms = {"accuracy": accuracy, "imitation": _IMITATION, "gap": _GAP, "cost": cost}
-    return outcome(
-        *beside_print(results.oracle_gap(), "{setting}, B = {target:g}", rooms),
-        note="Simulated settings, our reconstruction of the protocol, noise features: no signal is needed.",
-    )
-
-
-def scatter() -> Outcome:
-    table = measures.in_sample()
-    ours = measures.hump(table.acc[:, 0], bisect(table.acc, table.cost, 3.0).labels, table.budgets)
-    return outcome(
-        Cell("answers more for the middle fifth than for the outer ones", 0.0, ours, 0.0, ">="),
-        Cell("the same where nobody benefits", NOT_PRINTED, measures.null_hump()),
-        note="MATH, B = 3, beside a simulated null. The picture comes out, and it comes out of noise too.",
-        digits=2,
-    )
-
-
-def four_kinds() -> Outcome:
-    said, ours = PAPER_CLAIMS, measures.clusters()
-    (first, last), one = said["archetype_responsive"], said["routed_to_one"]
-    return outcome(
-        Cell("easy: accuracy at b = 1", said["archetype_easy_from"], ours["easy_first"], 0.0, ">="),
-        Cell("responsive: accuracy at b = 1", first, ours["responsive_first"], 0.15),
-        Cell("responsive: accuracy at b = 16", last, ours["responsive_last"], 0.15),
-        Cell(
-            "hard: highest accuracy", said["archetype_hard_below"], ours["hard_highest"], 0.0, "<="
+        note=(
+            "The solve stage is Everett's multiplier (1963), and buys what Fox's marginal "
+            "analysis (1966) buys. Who was first to learn such labels was read, not computed."
         ),
-        Cell("GSM8K: share of easy", said["archetype_easy_gsm8k"], ours["gsm8k_easy"], 0.0, ">="),
-        Cell("easy: share that gets b = 1 at B = 2", one, ours["easy_one"], 0.02, ">="),
-        Cell("hard: share that gets b = 1 at B = 2", one, ours["hard_one"], 0.02, ">="),
-        note=f"Simulated. Of the answers in budgets of 4 and more at B = 2, {ours['responsive_share']:.0%} go to the "
-        "responsive cluster; both come from the same curves.",
-        digits=2,
-    )
-
-
-def sweep() -> Outcome:
-    cells, misses = [], measures.printed_misses()
-    for name in PAPER_SETTINGS:
-        printed = PAPER[name]["lambda_sweep"]
-        for B, lam, cost in zip(TARGETS, printed["lam"], printed["cost"], strict=True):
-            cells.append(
-                Cell(
-                    f"{name}, B = {B:g}: price",
-                    lam,
-                    measures.searched(name, B).lam,
-                    _PRICE,
-                    unit="price",
-                )
-            )
-            cells.append(
-                Cell(
-                    f"{name}, B = {B:g}: cost",
-                    cost,
-                    measures.searched(name, B).cost,
-                    0.3,
-                    unit="cost",
-                )
-            )
-    over, within = (
-        sum(miss > 0 for miss in misses),
-        sum(abs(miss) < 0.05 - 1e-9 for miss in misses[:9]),
-    )
-    return outcome(
-        *cells,
-        note=f"{over} of the 12 printed costs exceed B; {within} of 9 on MATH are nearer than 0.05.",
-    )
-
-
-def _settled(search) -> int:
-    """After how many steps the cost at neither end of the bracket changes any more."""
-    ends = search.path[["cost_lo", "cost_hi"]]
-    moved = np.flatnonzero(ends != ends[-1])
-    return 1 + int(moved[-1]) if moved.size else 0
-
-
-def diagnostics() -> Outcome:
-    limit, room = (PAPER_CLAIMS[key] for key in ("search_settled", "search_tolerance"))
-    made, miss = (
-        {B: measures.searched(SHOWN, B) for B in TARGETS},
-        abs(measures.printed_misses()[1]),
-    )
-    return outcome(
-        *(
-            Cell(f"B = {B:g}: steps until the cost settles", limit, _settled(s), 0.0, "<=")
-            for B, s in made.items()
-        ),
-        *(
-            Cell(f"B = {B:g}: distance to the budget", room, search.error, 0.0, "<=")
-            for B, search in made.items()
-        ),
-        note=f"Simulated. At B = 2 the paper's own table prints {miss:.3f}, which is not below {room}.",
-    )
-
-
-def waterfall() -> Outcome:
-    table, (low, high) = settings.utility(SHOWN), PAPER_CLAIMS["transition"]
-    at = np.asarray(average_cost(table.acc, table.cost, [0.0, low, high]))
-    share = float((at[1] - at[2]) / (at[0] - 1))
-    labels = np.array(
-        [oracle_labels(table.acc, table.cost, lam) for lam in settings.path(SHOWN).lam[::-1]]
-    )
-    rises = int((np.diff(labels, axis=0) > 0).any(axis=0).sum())
-    return outcome(
-        Cell(f"share of the fall between the prices {low:g} and {high:g}", 0.5, share, 0.0, ">="),
-        Cell("questions whose budget ever rises with the price", 0, rises),
-        note='Simulated. "Concentrated" is taken as more than half.',
-        digits=2,
-    )
-
-
-def replica() -> Outcome:
-    unseen = measures.curve_of_data().loc["unseen"].imitation[0.8]
-    return outcome(
-        *beside_print(
-            results.oracle_gap(), "{setting}, B = {target:g}", {"imitation": 0.03, "accuracy": 0.02}
-        ),
-        note="Simulated; 16 columns of noise, trained on 80%, scored on all. On the unseen fifth the same noise "
-        f"imitates {unseen:.3f} (DeepSeek-V3 on MATH, B = 3).",
-    )
-
-
-def grouped() -> Outcome:
-    printed = measures.trees_over_linear(pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T)
-    ours = {
-        split: measures.trees_over_linear(measures.classifier_table(split))
-        for split in ("row", "question")
-    }
-    return outcome(
-        Cell("trees minus linear, split by rows", printed, ours["row"], 0.03),
-        Cell("trees minus linear, split by questions", NOT_PRINTED, ours["question"]),
-        note="Simulated, noise features: copies of a question on both sides are all that there is to learn.",
-    )
-
-
-def curse() -> Outcome:
-    optimism = {
-        R: float(np.asarray(measures.rehearsed(R).optimism.mean)[-1])
-        for R in (16, 48, 96, 192, 480)
-    }
-    return outcome(
-        *(
-            Cell(f"{R} samples: claimed minus true, B = 3", NOT_PRINTED, value)
-            for R, value in optimism.items()
-        ),
-        note="Drawn from the answers to MATH; windows, first-seen ties.",
-        holds=(np.diff(list(optimism.values())) < 0).all(),
-    )
-
-
-def crossed() -> Outcome:
-    honest, best = measures.rehearsed(96, halves=True), measures.rehearsed(48)
-    off = abs(float(honest.accuracy[:, -1].mean() - best.accuracy[:, -1].mean()))
-    name = "{}: claimed minus cross-fitted, B = 3"
-    return outcome(
-        *(
-            Cell(name.format(real), NOT_PRINTED, float(each.mean))
-            for real, each in measures.optimism().items()
-        ),
-        note=f"48 samples choose, windows. Where the truth is known, cross-fitting misses it by {off:.4f}.",
-        holds=off < 0.005,
-    )
-
-
-def null_row() -> Outcome:
-    return outcome(
-        Cell(
-            "gain claimed where no budget helps, B = 3",
-            NOT_PRINTED,
-            float(measures.null().claimed.mean() - 0.5),
-        ),
-        note="Simulated null, 200 questions, 48 samples, 20 draws; the same labels on the truth: "
-        f"{measures.null().accuracy.mean():.3f} of 0.500.",
-        holds=np.allclose(measures.null().accuracy, 0.5),
-    )
-
-
-def twice() -> Outcome:
-    cells, most = [], 0.0
-    for name in PAPER_SETTINGS:
-        one, two = PAPER[name]["main"]["Fixed"]["accuracy"][:2]
-        more = np.diff(settings.paper_population(name).acc((1, 2)), axis=1)
-        cells.append(
-            Cell(f"{name}: Acc(2) minus Acc(1), mean", two - one, float(more.mean()), 0.005)
-        )
-        most = max(most, float(np.abs(more).max()))
-    note = f"In the simulated truth no question differs by more than {most:.0e}."
-    return outcome(*cells, note=note, holds=most < 1e-9)
-
-
-def copies() -> Outcome:
-    broken, tried = measures.perfect_copies()
-    return outcome(
-        Cell(f"failures in {tried} cases with ε = 0", 0, broken),
-        note="The printed bound is then 0.",
-    )
-
-
-def gaps_row() -> Outcome:
-    rng, cost, gaps = np.random.default_rng(0), np.array([1, 2, 4, 8, 16]), {}
-    for n in (5, 10, 20, 50, 200):
-        made = []
-        for _ in range(30):
-            acc = rng.integers(0, 49, (n, 5)) / 48
-            low, high = frontier(acc, cost).cost[[0, -1]] * n
-            best = integer_optimum(acc, cost, rng.integers(np.ceil(low), np.floor(high) + 1) / n)
-            made.append(best.bound - best.accuracy)
-        gaps[n] = float(np.mean(made))
-    return outcome(
-        *(Cell(f"mean gap, {n} questions", 0.0, gap) for n, gap in gaps.items()),
-        note="Below 1/N everywhere: false in theory, small in practice.",
-        holds=all(gap < 1 / n for n, gap in gaps.items()),
-        digits=5,
     )

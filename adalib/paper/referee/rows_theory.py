@@ -1,8 +1,7 @@
-"""What is measured for the rows of the paper's method, setup and theory: the program, the price,
-the theorems.
+"""The rows of the replication table on the paper's method, set-up and theory.
 
-What each row is and what it compares is told in ``data/simulated/paper_register.jsonl``, which
-names the function.
+What each row is and what it compares is written in ``data/simulated/paper_register.jsonl``, which
+names the function that measures it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from adalib.learn.features import text_features
 from adalib.learn.policies import LabelPolicy
 from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, zoo
 from adalib.paper.referee import measures
-from adalib.paper.referee.measures import SHOWN, Cell, Outcome, outcome
+from adalib.paper.referee.cells import Cell, Outcome, outcome
+from adalib.paper.referee.measures import SHOWN
 from adalib.paper.settings import (
     PAPER,
     PAPER_CLAIMS,
@@ -40,8 +40,7 @@ from adalib.table import archetypes
 
 @cache
 def _fitted() -> LabelPolicy:
-    """The paper's classifier on noise features of the simulated DeepSeek-V3 on MATH, labels at B =
-    2."""
+    """Fit the paper's classifier to noise features of simulated DeepSeek-V3 on MATH, at B = 2."""
     return LabelPolicy().fit_labels(
         baselines.noise_features(200), measures.searched(SHOWN, 2.0).labels
     )
@@ -55,9 +54,9 @@ def seconds_to_train() -> float:
 
 @cache
 def seconds_to_route() -> float:
-    """Reading the features of a real question and asking the classifier: the mean over a set, the
-    best of three."""
-    texts, table = answers("word-fewshot").questions, utility("word-fewshot")
+    """Time reading a real question's features and routing it: mean over a set, best of three."""
+    texts = answers("word-fewshot").questions
+    table = utility("word-fewshot")
     policy = LabelPolicy().fit(text_features(texts), table.acc, table.cost, budget=2)
     return min(_seconds(lambda: policy.predict(text_features(texts))) for _ in range(3)) / len(
         texts
@@ -77,10 +76,9 @@ def _config() -> dict:
 
 
 def pipeline_row() -> Outcome:
-    room, columns = (
-        PAPER_CLAIMS["search_tolerance"],
-        text_features(answers("word-fewshot").questions),
-    )
+    """Alg1: solve-then-Learn, from answers to a policy."""
+    room = PAPER_CLAIMS["search_tolerance"]
+    columns = text_features(answers("word-fewshot").questions)
     learned = (
         LabelPolicy()
         .fit_labels(columns, measures.searched("word-fewshot", 2.0).labels)
@@ -98,12 +96,14 @@ def pipeline_row() -> Outcome:
 
 
 def loss() -> Outcome:
-    labels, known = measures.searched(SHOWN, 2.0).labels, baselines.noise_features(200)
+    """Eq7/8: the policy as a classifier, trained by cross-entropy."""
+    labels = measures.searched(SHOWN, 2.0).labels
+    features = baselines.noise_features(200)
     columns, codes = np.unique(labels, return_inverse=True)
-    chance = _fitted().model_.predict_proba(known.to_numpy())
+    chance = _fitted().model_.predict_proba(features.to_numpy())
     before = -np.log(np.bincount(codes)[codes] / codes.size).mean()
     after = -np.log(chance[np.arange(200), codes]).mean()
-    off = float((columns[chance.argmax(axis=1)] != _fitted().predict(known)).sum())
+    off = float((columns[chance.argmax(axis=1)] != _fitted().predict(features)).sum())
     return outcome(
         Cell("predictions that are not the largest output", 0, off),
         Cell(
@@ -119,6 +119,7 @@ def loss() -> Outcome:
 
 
 def kinds_row() -> Outcome:
+    """Fig1 motivation: four kinds of accuracy curve."""
     kinds = archetypes(utility(measures.MATH[0]))
     shares = [
         float(np.mean(kinds == kind)) for kind in ("easy", "responsive", "diminishing", "hard")
@@ -136,12 +137,16 @@ def kinds_row() -> Outcome:
 
 
 def diagram() -> Outcome:
-    name, seconds = "seconds to train on 200 questions", PAPER_CLAIMS["training_seconds"]
+    """Fig3 pipeline: the diagram; training takes less than a second."""
+    name = "seconds to train on 200 questions"
+    seconds = PAPER_CLAIMS["training_seconds"]
     return outcome(Cell(name, seconds, seconds_to_train(), 0.0, "<="), digits=2)
 
 
 def setup_row() -> Outcome:
-    claims, cells = PAPER_CLAIMS, []
+    """Setup: 200 questions, 48 answers, windows of b."""
+    claims = PAPER_CLAIMS
+    cells = []
     cells += [
         Cell(f"{name}: questions", claims["questions"], answers(name).n) for name in PAPER_SETTINGS
     ]
@@ -165,11 +170,10 @@ def setup_row() -> Outcome:
 
 
 def trees_row() -> Outcome:
+    """Hyper: GBM: 100 trees, depth 5, rate 0.1; under a second."""
     trees, depth, rate = PAPER_CLAIMS["trees"]
-    booster, params = (
-        _fitted().model_.get_booster(),
-        _config()["gradient_booster"]["tree_train_param"],
-    )
+    booster = _fitted().model_.get_booster()
+    params = _config()["gradient_booster"]["tree_train_param"]
     deepest = max(line.count("\t") for tree in booster.get_dump() for line in tree.split("\n"))
     return outcome(
         Cell("rounds of trees", trees, booster.num_boosted_rounds()),
@@ -181,19 +185,24 @@ def trees_row() -> Outcome:
 
 
 def search() -> Outcome:
-    steps, off = measures.searched(SHOWN, 2.0).path, measures.mixed_misses()
+    """Hyper: search: prices from 0 to 5, 50 iterations, random mixing."""
+    steps = measures.searched(SHOWN, 2.0).path
+    off = measures.mixed_misses()
     low, high = PAPER_CLAIMS["search_bracket"]
     return outcome(
         Cell("iterations", PAPER_CLAIMS["search_iterations"], len(steps)),
         Cell("lower end of the bracket", low, float(steps["lo"][0])),
         Cell("upper end of the bracket", high, float(steps["hi"][0])),
         Cell("largest |cost - B| of the random mixture", 0.0, max(off)),
-        note=f"The mixture is needed in {len(off)} of 12 cases; elsewhere the budget is not used up.",
+        note=(
+            f"The mixture is needed in {len(off)} of 12 cases; elsewhere the budget is not used up."
+        ),
     )
 
 
 @cache
 def features() -> Outcome:
+    """Hyper: features: the 16 features."""
     listed, drawn = (PAPER_CLAIMS[key] for key in ("listed_features", "figure_features"))
     ours = set(text_features(["x"], entropy=[0.0]).columns)
     unlisted = [name for name in drawn if name not in listed and name.rstrip("s") not in listed]
@@ -206,6 +215,7 @@ def features() -> Outcome:
 
 
 def models() -> Outcome:
+    """Hyper: LR/SVM-RBF/RF/MLP64/GBM: the five classifiers of the ablation."""
     network, machine = (zoo()[name].model[-1] for name in ("mlp", "svm"))
     return outcome(
         Cell("classifiers", 5, len(zoo())),
@@ -220,9 +230,12 @@ def models() -> Outcome:
 
 
 def costs() -> Outcome:
+    """Baselines: fixed, Random and Heuristic by their printed costs."""
     cells = []
     for name in PAPER_SETTINGS:
-        printed, cost, texts = PAPER[name]["main"], utility(name).cost, answers(name).questions
+        printed = PAPER[name]["main"]
+        cost = utility(name).cost
+        texts = answers(name).questions
         for t, B in enumerate(TARGETS):
             plans = {
                 "Fixed": baselines.fixed(cost, B, 200),
@@ -256,9 +269,11 @@ def _ours(statement: str) -> int:
 
 
 def program() -> Outcome:
+    """Eq1/2/3: the constrained program, and its version on N questions."""
     worst = 0.0
     for case in _small():
-        acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
+        acc = case.acc
+        cost = np.broadcast_to(case.cost, case.acc.shape)
         best = max(
             _chosen(acc, plan) for plan in _plans(acc) if _chosen(cost, plan) <= case.budget + 1e-12
         )
@@ -268,10 +283,13 @@ def program() -> Outcome:
 
 @cache
 def oracle() -> Outcome:
+    """Eq4, Def1, Eq5: the Lagrangian and the oracle's budget."""
     labels = values = 0.0
     for case in _small():
-        acc, cost = case.acc, np.broadcast_to(case.cost, case.acc.shape)
-        net, rows = acc - case.lam * cost, np.arange(len(acc))
+        acc = case.acc
+        cost = np.broadcast_to(case.cost, case.acc.shape)
+        net = acc - case.lam * cost
+        rows = np.arange(len(acc))
         # The cheapest of the best, by looking at every budget.
         least = np.where(net >= net.max(axis=1, keepdims=True) - 1e-12, cost, np.inf).min(axis=1)
         labels += float((least != cost[rows, oracle_labels(acc, case.cost, case.lam)]).sum())
@@ -285,9 +303,12 @@ def oracle() -> Outcome:
 
 
 def staircase() -> Outcome:
-    worst, rng = 0.0, np.random.default_rng(0)
+    """Eq6: average cost of the oracle at a price."""
+    worst = 0.0
+    rng = np.random.default_rng(0)
     for name in (*REAL, *PAPER_SETTINGS):
-        table, stairs = utility(name), path(name)
+        table = utility(name)
+        stairs = path(name)
         for lam in rng.uniform(0, stairs.lam[0] * 1.1, 50):
             worst = max(
                 worst,
@@ -302,10 +323,12 @@ def staircase() -> Outcome:
 
 
 def monotone() -> Outcome:
+    """Thm1: A higher price never costs more."""
     printed, ours = measures.failures("Theorem 1").failures
     rises = 0
     for name in (*REAL, *PAPER_SETTINGS):
-        table, prices = utility(name), path(name).lam[::-1]
+        table = utility(name)
+        prices = path(name).lam[::-1]
         for rule in ("cheapest", "dearest", "random", "first"):
             cost = average_cost(table.acc, table.cost, prices, ties=rule, rng=0)
             rises += int((np.diff(cost) > 1e-12).sum())
@@ -318,11 +341,14 @@ def monotone() -> Outcome:
 
 
 def fall() -> Outcome:
+    """Fig2 monotone: the staircases of the four settings."""
+
     def at(name: str, price: float, printed: float, room: float) -> Cell:
         ours = float(average_cost(utility(name).acc, utility(name).cost, price))
         return Cell(f"{name}: cost at the price {price:g}", printed, ours, room)
 
-    high, end = PAPER_CLAIMS["transition"][1], PAPER_CLAIMS["cost_beyond_transition"]
+    high = PAPER_CLAIMS["transition"][1]
+    end = PAPER_CLAIMS["cost_beyond_transition"]
     return outcome(
         *(at(name, 0, PAPER[name]["unconstrained_cost"], 0.3) for name in PAPER_SETTINGS),
         *(at(name, high, end, 0.1) for name in PAPER_SETTINGS[:3]),
@@ -331,26 +357,35 @@ def fall() -> Outcome:
 
 
 def duality() -> Outcome:
+    """Prop1: strong duality: no gap."""
     case = COUNTEREXAMPLES["gap"]
     claim = strong_duality(case.acc, case.cost, case.budget).printed[0]
-    rng, gaps = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    gaps = []
     for _ in range(20):
-        acc, cost = rng.integers(0, 49, (200, 5)) / 48, np.array([1, 2, 4, 8, 16])
+        acc = rng.integers(0, 49, (200, 5)) / 48
+        cost = np.array([1, 2, 4, 8, 16])
         ends = frontier(acc, cost).cost[[0, -1]] * 200
         best = integer_optimum(acc, cost, rng.integers(*np.ceil(ends)) / 200)
         gaps.append(best.bound - best.accuracy)
-    fared, ours = measures.failures("Proposition 1"), _ours("Proposition 1")
+    fared = measures.failures("Proposition 1")
+    ours = _ours("Proposition 1")
     return outcome(
         Cell("gap of one question, Acc = (0, 1), B = 1.5", 0.0, claim.gap),
         Cell("mean gap of 20 random tables of 200 questions", 0.0, float(np.mean(gaps)), 1e-9),
-        note=f"Fails in {fared.failures[0]} of {fared.cases[0]} random cases. Gap ≤ λ* × slack ≤ 1/N: {ours} failures.",
+        note=(
+            f"Fails in {fared.failures[0]} of {fared.cases[0]} random cases. "
+            f"Gap ≤ λ* × slack ≤ 1/N: {ours} failures."
+        ),
         holds=ours == 0 and max(gaps) <= 1 / 200,
         digits=5,
     )
 
 
 def relaxation() -> Outcome:
-    split, off = 0, 0.0
+    """App C Eqs: linear program, weak duality, subgradient, vertices."""
+    split = 0
+    off = 0.0
     for case in _small(30):
         shares = lp_solution(case.acc, case.cost, case.budget).shares
         split = max(split, int(vertex(case.acc, case.cost, case.budget, shares).steps[0].left))
@@ -366,12 +401,16 @@ def relaxation() -> Outcome:
             0,
             measures.failures("Optimal price").failures[0],
         ),
-        note=f"The frontier is the value of the linear program within {off:.0e}. Our statements fail {ours} times.",
+        note=(
+            f"The frontier is the value of the linear program within {off:.0e}. "
+            f"Our statements fail {ours} times."
+        ),
         holds=ours == 0 and off < 1e-9 and split == 1,
     )
 
 
 def regret() -> Outcome:
+    """Thm2, Eq9: regret is bounded by the imitation error."""
     fared = measures.failures("Theorem 2")
     return outcome(
         *(Cell(c.claim, 0, c.failures) for c in fared[fared.version == "printed"].itertuples())
@@ -379,6 +418,7 @@ def regret() -> Outcome:
 
 
 def identity() -> Outcome:
+    """Cor1: accuracy lost is regret plus the price of cost saved."""
     widest = measures.failures("Corollary 1").widest.max()
     return outcome(
         Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1
@@ -386,16 +426,22 @@ def identity() -> Outcome:
 
 
 def feasibility() -> Outcome:
+    """Thm3(1): A near copy of the oracle nearly keeps the budget."""
     misses = measures.printed_misses()
     over = sum(miss > 0 for miss in misses)
     return outcome(
         Cell("failures in 700 random cases", 0, measures.failures("Theorem 3").failures[0]),
-        note=f"It presupposes an oracle within the budget; {over} of the {len(misses)} printed oracles are not.",
+        note=(
+            f"It presupposes an oracle within the budget; {over} of the {len(misses)} printed "
+            "oracles are not."
+        ),
     )
 
 
 def recovery() -> Outcome:
-    fared, ours = measures.failures("Theorem 3"), _ours("Theorem 3")
+    """Thm3(2): A near copy of the oracle is nearly optimal."""
+    fared = measures.failures("Theorem 3")
+    ours = _ours("Theorem 3")
     return outcome(
         Cell(f"failures in {fared.cases[1]} random cases", 0, fared.failures[1]),
         note=f"Corrected (add λ × unspent money): {ours} failures.",

@@ -83,8 +83,7 @@ class Signal(ABC):
 
     @abstractmethod
     def features(self, state: Any, lead: list) -> list:
-        """Return finite numbers for a linear rule; ``lead`` says how clear the deciding count
-        is."""
+        """Return finite numbers for a linear rule; ``lead`` is how clear the deciding count is."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was learned, as plain values for a JSON file."""

@@ -13,8 +13,7 @@ __all__ = ["Length"]
 
 
 class Length(WeightedCount):
-    """Votes weighted by the number of tokens: every endpoint reports it, and long answers are often
-    wrong.
+    """Votes weighted by tokens: every endpoint reports them, and long answers are often wrong.
 
     Where weighting by length does not improve the vote, plain votes close it, and the length only
     helps to decide when to stop.

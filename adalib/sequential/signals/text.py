@@ -46,8 +46,9 @@ class LivePrediction:
 
 
 class Text(Signal):
-    """Accuracies predicted from the text by kernel ridge regression, Gaussian in standardised
-    features.
+    """Accuracies predicted from the text by Gaussian kernel ridge regression.
+
+    The features are standardised.
 
     Attributes
     ----------

@@ -37,8 +37,10 @@ class LiveCount:
 
 
 class VoteCount(Signal):
-    """Plain vote counts; the lead enters as steps and as exp(-lead/2), since later votes say
-    less."""
+    """Plain vote counts; the lead enters as steps and as exp(-lead/2).
+
+    The second says that later votes tell less.
+    """
 
     name = "votes"
     usual = True
@@ -85,8 +87,10 @@ class VoteCount(Signal):
         return [state.leader / state.n, np.exp(-0.5 * (state.leader - state.runner))]
 
     def rules(self, state: Votes, cap: int, longest: int) -> list[Rule]:
-        """Return plain rules with this cap: leads, giving up if nothing repeats, Beta
-        thresholds."""
+        """Return plain rules with this cap: leads, giving up, and Beta thresholds.
+
+        A rule gives up if no answer repeats.
+        """
         waits = [NEVER, *(wait for wait in (3, 5, 8, 12) if wait < longest)]
         leads: list[Rule] = [
             Margin(ahead, cap, wait) for ahead in (1, 2, 3, 4, 5) for wait in waits

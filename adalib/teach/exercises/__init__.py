@@ -1,5 +1,4 @@
-"""The exercises of the book, for practice: each says "right" or gives a hint, and none gives a
-mark.
+"""The book's exercises, for practice: each answers "right" or a hint, and none gives a mark.
 
 An exercise asks for a value (`values`), for an object with a property (`constructions`), for a
 function (`build_*`) or for a proof (`proofs`). The solution cell of a value exercise, in its
@@ -92,8 +91,7 @@ class Solution(Checked):
 
 
 class Checker:
-    """``check(name, answer)`` for some exercises: practice with hints, which leaves no mark
-    anywhere.
+    """``check(name, answer)`` for some exercises: practice with hints, without marks.
 
     ``solution`` writes one of the exercises down.
     """

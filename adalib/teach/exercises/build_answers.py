@@ -1,5 +1,4 @@
-"""What the reader builds on answers: a vote, all subsets, cross-fitting, a label policy, backward
-induction, folds.
+"""What the reader builds on answers: votes, subsets, cross-fitting, policies, induction, folds.
 
 Each exercise is a brute force and its typical mistakes, which are functions too.
 """
@@ -22,10 +21,10 @@ __all__ = ["EXERCISES"]
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 
-def _said(rng: np.random.Generator, fewest: int, most: int, chances: Sequence[float]) -> list[str]:
-    """Some answers, the right one among them with the first chance; the last of the four is
-    empty.
-    """
+def _some_answers(
+    rng: np.random.Generator, fewest: int, most: int, chances: Sequence[float]
+) -> list[str]:
+    """Draw some answers, the right one with the first chance; the last of the four is empty."""
     return [
         ["7", "8", "9", ""][i]
         for i in rng.choice(4, size=rng.integers(fewest, most + 1), p=chances)
@@ -48,7 +47,7 @@ def _with_empties(answers: Sequence[str], gold: str) -> float:
 
 EXERCISES["data", "vote"] = Build(
     Inputs(
-        lambda rng: {"answers": _said(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
+        lambda rng: {"answers": _some_answers(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
         {"answers": ("answer",)},
         [
             {"answers": ["7", "8"], "gold": "7"},
@@ -83,7 +82,7 @@ EXERCISES["data", "vote"] = Build(
 
 
 def _draw_budget(rng: np.random.Generator) -> Case:
-    answers = _said(rng, 2, 7, [0.4, 0.3, 0.15, 0.15])
+    answers = _some_answers(rng, 2, 7, [0.4, 0.3, 0.15, 0.15])
     return {"answers": answers, "gold": "7", "b": int(rng.integers(1, len(answers) + 1))}
 
 
@@ -172,9 +171,7 @@ EXERCISES["learning", "label policy"] = Build(
 
 
 def _draw_stops(rng: np.random.Generator) -> Case:
-    """A small world: what the vote is worth in two states after every answer, the chances to move,
-    and a price.
-    """
+    """Draw a small world: two states with the vote's value, chances to move, and a price."""
     last = int(rng.integers(1, 3))
     first = rng.integers(0, 9, (last, 2, 1)) / 8
     worth = rng.integers(0, 9, (last + 1, 2)) / 8

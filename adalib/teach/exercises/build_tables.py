@@ -1,5 +1,4 @@
-"""What the reader builds on tables of accuracy and cost: the oracle, its bill, the frontier, the
-dual, mixes, menus.
+"""What the reader builds on tables: the oracle, its bill, the frontier, the dual, mixes, menus.
 
 Each exercise is a brute force and its typical mistakes, which are functions too. The last one,
 merit order, is of the appendix on other markets.
@@ -89,7 +88,8 @@ def _judge_price(got: Any, best: float, case: Case) -> str | None:
 def _halving(
     acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, turned: bool = False
 ) -> float:
-    low, high = 0.0, 5.0
+    low = 0.0
+    high = 5.0
     for _ in range(steps):
         middle = (low + high) / 2
         too_low = (bill(acc, cost, middle) > budget) != turned
@@ -129,9 +129,7 @@ def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
 
 
 def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
-    """The corners must be there; a point on the line between two of them may be, for no price minds
-    it.
-    """
+    """Accept all corners, with or without points on the line between two of them."""
     columns = np.asarray(got).ravel().tolist()
     on_the_line = _with_points_on_the_line(case["acc"], case["cost"])
     last = best[-1]  # dearer columns that tie with it lie on a level line, and nobody pays for them
@@ -220,15 +218,14 @@ EXERCISES["budgets", "frontier"] = Build(
 
 
 def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = True) -> np.ndarray:
-    """The greedy plan: all envelope steps by slope, the first that does not fit is taken in
-    part.
-    """
+    """Return the greedy plan: steps by slope; the first that does not fit is taken in part."""
     n, k = acc.shape
     steps = []
     for i, row in enumerate(acc):
         for low, high in pairwise(_winners(row, cost)):
             steps.append(((row[low] - row[high]) / (cost[high] - cost[low]), i, low, high))
-    plan, left = np.eye(k)[np.zeros(n, dtype=int)], n * (budget - cost[0])
+    plan = np.eye(k)[np.zeros(n, dtype=int)]
+    left = n * (budget - cost[0])
     for _, i, low, high in sorted(steps):
         share = min(1.0, left / (cost[high] - cost[low]))
         if share == 1 or toss:
@@ -241,7 +238,9 @@ def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = Tru
 
 def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     plan = np.asarray(got, dtype=float)
-    acc, cost, budget = case["acc"], case["cost"], case["budget"]
+    acc = case["acc"]
+    cost = case["cost"]
+    budget = case["budget"]
     if plan.shape != acc.shape:
         return (
             f"it must return chances of shape {acc.shape}, one row per question and one "
@@ -249,7 +248,8 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
         )
     if plan.min() < -1e-9 or abs(plan.sum(axis=1) - 1).max() > 1e-9:
         return "the chances of a question must be 0 or more and sum to 1"
-    paid, value = float((plan @ cost).mean()), float((plan * acc).sum(axis=1).mean())
+    paid = float((plan @ cost).mean())
+    value = float((plan * acc).sum(axis=1).mean())
     if paid > budget + 1e-9:
         return f"it spends {paid:.4g}, more than the budget"
     if (((plan > 1e-9) & (plan < 1 - 1e-9)).any(axis=1)).sum() > 1:
@@ -296,7 +296,10 @@ _DIFFERENCE = 2e-3
 
 def _judge_slope(got: Any, best: float, case: Case) -> str | None:
     slope = float(np.asarray(got).item())
-    acc, cost, lam, budget = case["acc"], case["cost"], case["lam"], case["budget"]
+    acc = case["acc"]
+    cost = case["cost"]
+    lam = case["lam"]
+    budget = case["budget"]
     here = _dual(acc, cost, lam, budget)
     for other in (*prices(acc, cost), lam / 2, lam + 2):
         line = here + slope * (other - lam)
@@ -359,7 +362,9 @@ EXERCISES["results", "best mix"] = Build(
 
 
 def _draw_models(rng: np.random.Generator) -> Case:
-    n, few, many = rng.integers(1, 4), rng.integers(1, 4), rng.integers(1, 4)
+    n = rng.integers(1, 4)
+    few = rng.integers(1, 4)
+    many = rng.integers(1, 4)
     prices = rng.choice(np.arange(1.0, 33.0), size=few + many, replace=False)
     return {
         "small": rng.integers(0, 9, (n, few)) / 8,
@@ -423,14 +428,16 @@ PLANTS = Inputs(_draw_plants, {"capacity": ("plant",), "fuel": ("plant",)})
 
 def _least_bill(capacity: np.ndarray, fuel: np.ndarray, demand: float) -> np.ndarray:
     """Brute force: every plant off or at full power, but one, which takes what is left."""
-    best, least = capacity, np.inf
+    best = capacity
+    least = np.inf
     for part in range(len(capacity)):
         for full in product((0.0, 1.0), repeat=len(capacity)):
             run = np.array(full) * capacity
             run[part] = 0
             run[part] = demand - run.sum()
             if 0 <= run[part] <= capacity[part] and run @ fuel < least:
-                best, least = run, run @ fuel
+                best = run
+                least = run @ fuel
     return best
 
 
@@ -444,19 +451,18 @@ def _in_turn(capacity: np.ndarray, demand: float, order: Iterable[int]) -> np.nd
 
 def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
     """Any plan of the least bill is right: two plants with the same fuel may share as they like."""
-    run, capacity, fuel, demand = (
-        np.asarray(got, dtype=float),
-        case["capacity"],
-        case["fuel"],
-        case["demand"],
-    )
+    run = np.asarray(got, dtype=float)
+    capacity = case["capacity"]
+    fuel = case["fuel"]
+    demand = case["demand"]
     if run.shape != capacity.shape:
         return f"it returned {run.size} numbers for {capacity.size} plants"
     if (run < -1e-9).any() or (run > capacity + 1e-9).any():
         return "a plant runs below 0 or above its capacity"
     if abs(run.sum() - demand) > 1e-9:
         return f"the plants make {run.sum():g}, and the demand is {demand:g}"
-    burnt, least = run @ fuel, best @ fuel
+    burnt = run @ fuel
+    least = best @ fuel
     return None if burnt <= least + 1e-9 else f"fuel for {burnt:g} is burnt; {least:g} is enough"
 
 

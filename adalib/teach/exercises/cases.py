@@ -1,5 +1,4 @@
-"""Inputs to try a reader's work on: nasty ones first, then random ones, and a way to make a failing
-one small.
+"""Inputs to try a reader's work on: nasty ones, random ones, and a way to shrink a failing one.
 
 An input is a dict of named values. Arrays that belong together share named axes, so that one
 question, or one budget, can be left out of all of them at once. Numbers are made simple by rounding
@@ -31,8 +30,6 @@ __all__ = [
     "Stopwatch",
     "apply",
     "best_value",
-]
-__all__ += [
     "between",
     "bill",
     "described",
@@ -52,15 +49,15 @@ class Broken(Exception):  # noqa: N818 (it is the reader's function that is brok
 
 
 class Late(BaseException):
-    """Time is up. Not an Exception, so that a bare ``except Exception`` in a reader's loop does not
-    swallow it.
+    """Time is up.
+
+    Not an Exception, so that a bare ``except Exception`` in a reader's loop does not swallow it.
     """
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """A family of inputs: how to draw one, the axes of its arrays and lists by name, and which
-    smaller ones are valid.
+    """A family of inputs: how to draw one, its axes by name, and which smaller ones are valid.
 
     ``nasty`` inputs break what was not thought through; they are tried first.
     """
@@ -93,9 +90,7 @@ class Inputs:
 
 
 def apply(function: Callable, values: Mapping[str, Any]) -> Any:
-    """Call a reader's function with copies of the values, in order; whatever goes wrong is a
-    `Broken`.
-    """
+    """Call a reader's function with copies of the values; whatever goes wrong is a `Broken`."""
     copies = [
         value.copy() if isinstance(value, (list, np.ndarray)) else value
         for value in values.values()
@@ -107,8 +102,7 @@ def apply(function: Callable, values: Mapping[str, Any]) -> Any:
 
 
 class Stopwatch:
-    """Give a reader's functions some seconds in all, by the clock; then `Late` ends the one at
-    work.
+    """Give a reader's functions some seconds in all; then `Late` ends the one at work.
 
     Only their own time counts. On a busy machine our brute force is slow, and a right function must
     not be late for that. Where the system has no timer (Windows, a browser), or outside the main
@@ -148,21 +142,25 @@ def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
     """Make a failing input smaller and simpler for as long as it still fails.
 
     >>> inputs = Inputs(lambda rng: {}, {"numbers": ("place",)})
-    >>> shrunk({"numbers": np.array([0.3, 4.2, 7.7])}, inputs, lambda case: case["numbers"].sum() > 4)
+    >>> failing = {"numbers": np.array([0.3, 4.2, 7.7])}
+    >>> shrunk(failing, inputs, lambda case: case["numbers"].sum() > 4)
     {'numbers': array([8.])}
     """
-    attempts, simpler = _ATTEMPTS, True
+    attempts = _ATTEMPTS
+    simpler = True
     while simpler and attempts:
         simpler = False
         for smaller in islice(_smaller(case, inputs.axes), attempts):
             attempts -= 1
             if inputs.valid(smaller) and fails(smaller):
-                case, simpler = smaller, True
+                case = smaller
+                simpler = True
                 break
     return case
 
 
 def _smaller(case: Case, axes: Mapping[str, tuple[str, ...]]) -> Iterator[Case]:
+    """Yield simpler versions of a case: fewer rows, rounder numbers."""
     sizes = {
         axis: np.shape(case[name])[at]
         for name, along in axes.items()
@@ -197,8 +195,9 @@ def _without(value: Any, along: tuple[str, ...], axis: str, place: int) -> Any:
 
 
 def described(values: Mapping[str, Any], **more: Any) -> str:
-    """Named values as aligned text, one a line, an array a row a line."""
-    lines, width = [], max(map(len, (*values, *more)), default=0)
+    """Return named values as aligned text, one per line; an array has one line per row."""
+    lines = []
+    width = max(map(len, (*values, *more)), default=0)
     for name, value in (*values.items(), *more.items()):
         with np.printoptions(precision=4, suppress=True, linewidth=100):
             text = (
@@ -218,7 +217,7 @@ def described(values: Mapping[str, Any], **more: Any) -> str:
 
 
 def oracle(acc: np.ndarray, cost: np.ndarray, lam: float) -> list[int]:
-    """The oracle in two loops: a dearer column must be better, not as good."""
+    """The oracle in two loops: a more expensive column must be better, not as good."""
     labels = []
     for row in acc:
         best = 0
@@ -241,9 +240,7 @@ def bill(acc: np.ndarray, cost: np.ndarray, lam: float) -> float:
 
 
 def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
-    """Every price at which some question could change its mind: 0, and all slopes between two of
-    its points.
-    """
+    """Return every price at which a question could switch: 0, and slopes between two points."""
     k = len(cost)
     pairs = [(row, i, j) for row in acc for i in range(k) for j in range(i) if cost[i] != cost[j]]
     slopes = [float((row[j] - row[i]) / (cost[j] - cost[i])) for row, i, j in pairs]
@@ -251,9 +248,7 @@ def prices(acc: np.ndarray, cost: np.ndarray) -> list[float]:
 
 
 def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
-    """Every such price with one between it and the next, where nobody is undecided and nothing
-    hangs on a digit.
-    """
+    """Return every such price and one between each two, where no question is undecided."""
     kinks = prices(acc, cost)
     return [
         (low, (low + high) / 2)
@@ -262,9 +257,7 @@ def between(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
 
 
 def best_value(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-    """The best mean accuracy within a budget, one coin allowed: the smallest value of the dual
-    function.
-    """
+    """Return the best mean accuracy within a budget with one coin: the dual's minimum."""
     return min(
         float(np.mean((acc - lam * cost).max(axis=1)) + lam * budget) for lam in prices(acc, cost)
     )
@@ -272,7 +265,8 @@ def best_value(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
 
 def _drawn(rng: np.random.Generator, priced: bool = False, targeted: bool = False) -> Case:
     """A table, with a price, with a budget, or with both."""
-    n, k = rng.integers(1, 6), rng.integers(2, 6)
+    n = rng.integers(1, 6)
+    k = rng.integers(2, 6)
     cost = np.sort(rng.choice(np.arange(1.0, 17.0), size=k, replace=False))
     eighths = rng.integers(0, 9, (n, k)) / 8
     exact = rng.random() < 0.5
@@ -341,11 +335,12 @@ TARGETED_AND_PRICED = _inputs(
 
 
 def sketch(got: Sequence[int], best: Sequence[int], case: Case) -> str:
-    """Draw the net values of every question: one column per budget, with yours and the best
-    marked.
-    """
-    acc, cost, lam = case["acc"], case["cost"], case["lam"]
-    got, best = np.ravel(got).tolist(), list(best)
+    """Draw every question's net values, one column per budget, with yours and the best marked."""
+    acc = case["acc"]
+    cost = case["cost"]
+    lam = case["lam"]
+    got = np.ravel(got).tolist()
+    best = list(best)
     lines = [f"price {lam:g}; net values (accuracy - price * cost):"]
     lines.append("cost       " + "".join(f"{c:>9g} " for c in cost))
     for i, row in enumerate(acc):

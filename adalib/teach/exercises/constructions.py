@@ -183,7 +183,8 @@ def _thin(table: Any) -> str | None:
     ):
         return "give an adalib.UtilityTable of 20 questions with cost [1, 2, 4, 8, 16]"
     gain = table.acc[:, -1] - table.acc[:, 0]
-    one, other = gain[:10].mean(), gain[10:].mean()
+    one = gain[:10].mean()
+    other = gain[10:].mean()
     if one <= other + 1e-9:
         return (
             f"the first ten gain {one:.3f} on average and the last ten {other:.3f}; let the "

@@ -1,5 +1,4 @@
-"""Exercises that are judged by what an answer does: an object with a property, a function, or a
-proof.
+"""Exercises judged by what an answer does: an object with a property, a function, or a proof.
 
 A function is tried on nasty and random inputs against brute force. A proof is a chain of lines,
 each no larger than the next, with a sentence between two that says why; a line is a function of the
@@ -73,9 +72,7 @@ class Unanswered(NamedTuple):
 
 @dataclass(frozen=True)
 class Construction:
-    """An exercise with many right answers: ``judge`` says what the reader's own object still
-    lacks.
-    """
+    """An exercise with many right answers: ``judge`` says what the reader's object still lacks."""
 
     judge: Callable[[Any], str | None]
     more: str
@@ -131,9 +128,7 @@ class Build:
     picture: Callable[[Any, Any, Case], str] | None = None
 
     def fault(self, function: Any) -> Fault | Unanswered | str | None:
-        """Return None for a right function, else its mistake and the smallest input that shows
-        it.
-        """
+        """Return None for a right function, else its mistake and a smallest failing input."""
         if not callable(function):
             return "give the function itself, without calling it"
         function = Stopwatch(SECONDS).around(function)
@@ -201,8 +196,7 @@ class Build:
 
 @dataclass(frozen=True)
 class Proof:
-    """An exercise whose answer is a chain of lines ``first <= ... <= last``, with reasons in
-    quotes.
+    """An exercise whose answer is a chain ``first <= ... <= last``, with reasons in quotes.
 
     ``objects`` makes from an input all that a line may name. Any road will do whose every step
     holds and that has ``ideas`` lines on the way which are more than a mixture of the two sides (0
@@ -230,9 +224,7 @@ class Proof:
     ideas: int = 1
 
     def fault(self, chain: Any) -> Fault | Unanswered | str | None:
-        """Return None for a chain that holds and gives its reasons, else the first step that
-        fails.
-        """
+        """Return None for a chain that holds with its reasons, else the first step that fails."""
         parts = chain if isinstance(chain, Sequence) else []
         lines = [part for part in parts if not isinstance(part, str)]
         if len(lines) < 2 or not all(map(callable, lines)):
@@ -248,6 +240,7 @@ class Proof:
         return _unless_late(lambda: self._broken(timed) or _unexplained(chain))
 
     def _broken(self, chain: list[Line]) -> Fault | str | None:
+        """Return the first step of a chain that fails, with the case that shows it."""
         breaks = (
             (case, place)
             for case in self.inputs.cases(PROOF_CASES)
@@ -340,9 +333,7 @@ class Proof:
 
 
 def _changed(value: Any, rng: np.random.Generator) -> Any:
-    """Another value of the same kind: numbers within a factor of two, labels no larger than
-    before.
-    """
+    """Return another value of the same kind: numbers within a factor of two, labels no larger."""
     if np.asarray(value).dtype.kind == "f":
         scaled = np.asarray(value) * rng.uniform(0, 2, np.shape(value))
         return scaled if np.ndim(value) else float(scaled)

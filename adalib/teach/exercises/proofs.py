@@ -1,6 +1,4 @@
-"""Claims to be proved line by line: the objects that a line may name, the two sides, and typical
-mistakes.
-"""
+"""Claims to be proved line by line: the objects a line may name, both sides, typical mistakes."""
 
 from __future__ import annotations
 
@@ -26,8 +24,9 @@ def _mean(table: np.ndarray, plan: np.ndarray) -> float:
 
 
 def _with_plan(inputs: Inputs, cap: Callable[[Case], float] = lambda case: np.inf) -> Inputs:
-    """The same inputs with any plan, or with one that keeps to a budget: rows too dear fall back to
-    the cheapest.
+    """Draw the same inputs with any plan, or with one that keeps to a budget.
+
+    Rows that are too expensive fall back to the cheapest column.
     """
 
     def planned(rng: np.random.Generator, **case: Any) -> Case:
@@ -393,15 +392,21 @@ EXERCISES["stopping", "induction"] = Proof(
 
 
 def _steered(rng: np.random.Generator) -> Case:
-    """Costs of questions that an enemy sets wherever the price allows a dear rule; the cheapest
-    rule costs 1.
+    """Draw costs that an adversary sets wherever the price allows an expensive rule.
+
+    The cheapest rule costs 1.
     """
-    budget, first, high = float(rng.integers(2, 6)), 1.0, float(rng.integers(2, 9))
-    debt, last, costs = 0.0, 0, []
+    budget = float(rng.integers(2, 6))
+    first = 1.0
+    high = float(rng.integers(2, 9))
+    debt = 0.0
+    last = 0
+    costs = []
     for t in range(int(rng.integers(3, 30))):
         dear = first * np.exp(0.5 * debt / budget) < high
         costs.append(float(rng.choice([1, 8, 16])) if dear else 1.0)
-        last, debt = (t if dear else last), debt + costs[-1] - budget
+        last = t if dear else last
+        debt = debt + costs[-1] - budget
     return {
         "costs": np.array(costs),
         "last": last,

@@ -63,9 +63,7 @@ class Value(NamedTuple):
         )
 
     def _rounded(self, answer: Any, most: float = math.inf) -> str | None:
-        """The hint for the right number with too few digits: half a unit of the last one is
-        open.
-        """
+        """Return the hint for a right number with too few digits: half a unit is open."""
         number = as_number(answer)
         step = self.key.get("step", math.inf)
         written = answer.strip() if isinstance(answer, str) else repr(number)
@@ -113,12 +111,12 @@ def value(
     wrong: Mapping[str, Any] | None = None,
     salt: str = "",
 ) -> Value:
-    """Keep an exercise: its answer, how far off still counts, two hints, and mistakes by their
-    hint.
+    """Keep an exercise: its answer, its tolerance, two hints, and mistakes by their hint.
 
     Without a ``salt`` a new one is drawn.
 
-    >>> half = value("half", 0.5, "think of a coin", tolerance=1e-3, wrong={"that is one more": 1.5})
+    >>> mistakes = {"that is one more": 1.5}
+    >>> half = value("half", 0.5, "think of a coin", tolerance=1e-3, wrong=mistakes)
     >>> half.fault("1/2"), half.fault(1.5), half.fault(7)
     (None, 'that is one more', 'think of a coin')
     >>> half.fault("half")

@@ -1,8 +1,9 @@
 """Figures, tables and cards on a page: colours, a template, and one way to show each.
 
-:func:`show` places a ``plotly`` Figure on a page of the book, where the book's own copy of plotly.js draws it with no
-network, in light and in dark, and in JupyterLab, where its own renderer does. ``shapes`` holds what figures are made
-of, ``prices`` draws what the chapters on prices need, ``evidence`` what the chapters on results need.
+:func:`show` places a ``plotly`` Figure on a page of the book, where the book's own copy of
+plotly.js draws it with no network, in light and in dark. In JupyterLab its own renderer draws it.
+``shapes`` holds what figures are made of, ``prices`` draws what the chapters on prices need, and
+``evidence`` what the chapters on results need.
 """
 
 from __future__ import annotations
@@ -30,15 +31,17 @@ __all__ = [
     "linked_table",
     "plain",
     "show",
+    "table",
 ]
-__all__ += ["table"]
 
-# Okabe and Ito's palette, which people with any common colour blindness can tell apart, without its black and its
-# yellow: each vanishes on one of our two backgrounds.
+# Okabe and Ito's palette, which people with any common colour blindness can tell apart, without
+# its black and its yellow: each vanishes on one of our two backgrounds.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 
-# Greys that read on white and on black alike, for JupyterLab; on a page book/_static/figures.js sharpens them to fit.
-_TEXT, _GRID = "#717880", "rgba(128, 134, 142, 0.3)"
+# Greys that read on white and on black alike, for JupyterLab; on a page book/_static/figures.js
+# sharpens them to fit.
+_TEXT = "#717880"
+_GRID = "rgba(128, 134, 142, 0.3)"
 _AXIS = {
     "gridcolor": _GRID,
     "zerolinecolor": _GRID,
@@ -69,7 +72,8 @@ pio.templates["adalib"] = go.layout.Template(
         "paper_bgcolor": "rgba(0, 0, 0, 0)",
         "plot_bgcolor": "rgba(0, 0, 0, 0)",
         "height": 420,
-        # The axes make their own room (automargin), so narrow screens lose nothing to fixed margins.
+        # The axes make their own room (automargin), so narrow screens lose nothing to fixed
+        # margins.
         "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
         "xaxis": _AXIS,
         "yaxis": _AXIS,
@@ -88,10 +92,11 @@ pio.templates["adalib"] = go.layout.Template(
 
 
 class _Shown:
-    """A figure ready for display: plotly's own format for JupyterLab, inert HTML for a page of the book."""
+    """A figure ready for display: plotly's format for JupyterLab, inert HTML for a book page."""
 
     def __init__(self, fig: go.Figure, alt: str):
-        self.fig, self.alt = fig, alt
+        self.fig = fig
+        self.alt = alt
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         plain = json.loads(self.fig.to_json())  # JupyterLite's kernel takes no arrays
@@ -99,26 +104,29 @@ class _Shown:
 
     def _repr_html_(self) -> str:
         name = f"figure-{uuid.uuid4().hex}"
-        told = _bold(self.alt)
+        caption = _bold(self.alt)
         height = self.fig.layout.height or self.fig.layout.template.layout.height
-        # Data, not code: figures.js draws it. "<" is escaped so that no label can close the element.
+        # Data, not code: figures.js draws it. "<" is escaped so that no label can close the
+        # element.
         data = self.fig.to_json().replace("<", "\\u003c")
         return (
             f'<figure class="adalib-figure"><div id="{name}" class="plotly-graph-div" role="img" '
             f'aria-labelledby="{name}-told" style="min-height: {height:g}px"></div>'
             f'<script type="application/json">{data}</script>'
-            f'<figcaption id="{name}-told">{told}</figcaption></figure>'
+            f'<figcaption id="{name}-told">{caption}</figcaption></figure>'
         )
 
 
 def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     """Put a figure on the page: make it the last expression of a cell.
 
-    ``alt`` says what there is to see, the finding between ``**``: it is the caption, and what is told to readers who
-    cannot see the figure; by default the figure's title. The book's template is applied to a copy, and what the figure
-    sets itself wins. Explained in the teaching page, "How to add a chapter".
+    ``alt`` says what there is to see, the finding between ``**``: it is the caption, and what is
+    told to readers who cannot see the figure; by default the figure's title. The book's template
+    is applied to a copy, and what the figure sets itself wins. Explained in the teaching page,
+    "How to add a chapter".
 
-    >>> shown = show(go.Figure(go.Bar(y=[1, 3])), alt="Two bars; the second is three times the first.")
+    >>> bars = go.Figure(go.Bar(y=[1, 3]))
+    >>> shown = show(bars, alt="Two bars; the second is three times the first.")
     >>> "three times" in shown._repr_html_()
     True
     """
@@ -141,7 +149,9 @@ class HTML:
 
 
 def plain(text: str) -> str:
-    """Text from a model or a file, as a label: plotly reads a few HTML tags in labels, and this text must stay text.
+    """Escape text from a model or a file for a label.
+
+    Plotly reads a few HTML tags in labels, and this text must stay text.
 
     >>> plain("1 < 2 <b>")
     '1 &lt; 2 &lt;b&gt;'
@@ -161,10 +171,12 @@ def faint(colour: str, opacity: float) -> str:
 def table(
     frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Sequence[str] = ()
 ) -> HTML:
-    """Put a table on the page: whole texts, numbers to so many digits, no row numbers; make it the last expression.
+    """Put a table on the page, with whole texts, rounded numbers and no row numbers.
 
-    Texts are shown as text, whatever they hold, and missing values left blank. The columns named in ``points`` hold
-    gains of accuracy. Explained in the teaching page, "How to add a chapter".
+    Make it the last expression of a cell.
+
+    Texts are shown as text, whatever they hold, and missing values left blank. The columns named
+    in ``points`` hold gains of accuracy. Explained in the teaching page, "How to add a chapter".
     """
     frame = frame.assign(
         **{name: frame[name].map(in_points, na_action="ignore") for name in points}
@@ -190,7 +202,9 @@ def captioned(text: str, caption: str) -> str:
 
 
 def _bold(text: str) -> str:
-    """A caption as markup, its finding bold: what stands between pairs of stars, else the first of several sentences.
+    """Return a caption as markup with its finding in bold.
+
+    The finding is the text between pairs of stars, or else the first of several sentences.
 
     >>> _bold("Cost falls slowly. A line per year."), _bold("A line per year.")
     ('<strong>Cost falls slowly.</strong> A line per year.', 'A line per year.')
@@ -213,12 +227,12 @@ def number(value: float, digits: int = 3) -> str:
 def linked_table(
     frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = ""
 ) -> HTML:
-    """Show a table with one more column, ``column``, whose links lead to the sections with these labels.
+    """Show a table with one more column, ``column``, of links to the sections with these labels.
 
-    All texts are shown as text. The build looks up where a label is (``book/_ext/labels.py``), writes the number of
-    its chapter into the link, and stops if there is no such label. What follows the first line of a text is set
-    smaller, below it; in the column ``bold`` the first line stands out.
-    """
+    All texts are shown as text. The build looks up where a label is (``book/_ext/labels.py``),
+    writes the number of its chapter into the link, and stops if there is no such label. What
+    follows the first line of a text is set smaller, below it; in the column ``bold`` the first
+    line stands out."""
     names = [*map(str, frame.columns), column]
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     rows = []
@@ -241,11 +255,14 @@ def linked_table(
 
 
 def cards(claims: pd.DataFrame) -> HTML:
-    """Claims as cards: shut, a verdict and a name; open, the paper's words, why, and the number that decides.
+    """Show claims as cards.
 
-    ``claims`` has the columns of ``adalib.paper.referee.register.claim_table``. The build looks up the labels in ``see``, as
-    for `linked_table`; ``book/_static/cards.js`` adds buttons that show one verdict alone.
-    """
+    A closed card has a verdict and a name; an open one the paper's words, why, and the number that
+    decides.
+
+    ``claims`` has the columns of ``adalib.paper.referee.register.claim_table``. The build looks up
+    the labels in ``see``, as for `linked_table`; ``book/_static/cards.js`` adds buttons that show
+    one verdict alone."""
     made = []
     for claim in claims.itertuples():
         verdict, name, says, place, reason, number = (
@@ -262,12 +279,14 @@ def cards(claims: pd.DataFrame) -> HTML:
         star = " *" if claim.inferred else ""
         link = _see(claim.see, f"The evidence: {_chapter('in the book')}")
         made.append(
-            f'<details class="adalib-card" data-verdict="{verdict}"><summary><span class="card-verdict">{verdict}{star}'
+            f'<details class="adalib-card" data-verdict="{verdict}">'
+            f'<summary><span class="card-verdict">{verdict}{star}'
             f"</span> {name}</summary><p>“{says}” <small>{place}</small></p><p>{reason}</p>"
             f'<p class="card-number">{number}</p><p>{link}</p></details>'
         )
     return HTML(
-        f'<div class="adalib-cards">{"".join(made)}<script type="application/json">{{}}</script></div>'
+        f'<div class="adalib-cards">{"".join(made)}<script '
+        f'type="application/json">{{}}</script></div>'
     )
 
 
@@ -281,14 +300,15 @@ def finding(
     gains: Mapping[str, Interval] | None = None,
     more: str = "",
 ) -> HTML:
-    """Show a result that a reader will quote, for the welcome page: its number large, then its words.
+    """Show a result worth quoting on the welcome page: its number in large type, then its words.
 
     ``label`` is that of the section that shows it. ``gains`` are drawn as dots, one per name, in
     points. Their intervals, and the text ``more``, open on a click.
 
     >>> finding("+3.1 points", "of accuracy.", "ch07-real").html.count("adalib-see")
     1
-    >>> finding("+3", "points.", "ch07-real", {"MATH": Interval(0.03, 0.01, 0.05)}).html.count("<circle")
+    >>> gains = {"MATH": Interval(0.03, 0.01, 0.05)}
+    >>> finding("+3", "points.", "ch07-real", gains).html.count("<circle")
     1
     """
     texts = f"<strong>{html.escape(number)}</strong> <span>{html.escape(words)}</span>"
@@ -307,13 +327,19 @@ def _chapter(words: str) -> str:
 
 
 def _spelled(gain: Interval) -> str:
-    return f"{in_points(float(gain.mean))} [{in_points(float(gain.low))}, {in_points(float(gain.high))}]"
+    return (
+        f"{in_points(float(gain.mean))} [{in_points(float(gain.low))}, "
+        f"{in_points(float(gain.high))}]"
+    )
 
 
 def _dots(gains: Mapping[str, Interval]) -> str:
-    """Gains as dots on one axis, each row with its name; the zero line is where a random allocation lies."""
+    """Draw gains as dots on one axis, a named row each; at zero lies a random allocation."""
     low, high = _AXIS_POINTS
-    left, width, row = 70, 300, 22  # in the units of the drawing
+    # In the units of the drawing.
+    left = 70
+    width = 300
+    row = 22
 
     def across(points: float) -> float:
         return left + width * (points - low) / (high - low)
@@ -328,19 +354,26 @@ def _dots(gains: Mapping[str, Interval]) -> str:
         middle = row * at + row / 2
         marks.append(
             f'<text x="0" y="{middle + 5:.1f}">{html.escape(name)}</text>'
-            f'<circle cx="{across(100 * float(gain.mean)):.1f}" cy="{middle:.1f}" r="6" fill="{COLOURS[0]}">'
+            f'<circle cx="{across(100 * float(gain.mean)):.1f}" cy="{middle:.1f}" r="6" '
+            f'fill="{COLOURS[0]}">'
             f"<title>{html.escape(f'{name} {_spelled(gain)}')}</title></circle>"
         )
-    told = "; ".join(f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items())
+    spoken = "; ".join(
+        f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items()
+    )
     return (
-        f'<svg viewBox="0 0 {left + width} {bottom + 18}" role="img" aria-label="{html.escape(told)}" '
-        f'style="width: 100%; max-width: 26rem; font-size: 14px" fill="currentColor">{"".join(marks)}</svg>'
+        f'<svg viewBox="0 0 {left + width} {bottom + 18}" role="img" '
+        f'aria-label="{html.escape(spoken)}" style="width: 100%; max-width: 26rem; font-size: '
+        f'14px" fill="currentColor">{"".join(marks)}</svg>'
     )
 
 
 def _see(label: str, text: str) -> str:
     """Link to a label of the book (``book/_ext/labels.py``)."""
-    return f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: nowrap">{text}</a>'
+    return (
+        f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: '
+        f'nowrap">{text}</a>'
+    )
 
 
 def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> HTML:

@@ -1,4 +1,4 @@
-"""Figures of the chapters on results: what is claimed, and what is left of it on answers and questions not seen."""
+"""Figures of the chapters on results: the claims, and what remains of them on unseen data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from adalib.evaluate.intervals import in_points
 from adalib.teach.figures import COLOURS, plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
 
-#: The same in every figure: what is claimed in sample, what is left of it on other answers, what is true.
+#: The same in every figure: what is claimed in sample, what is left of it on other answers, what
+#: is true.
 CLAIMED = MEANINGS["claimed"]
 HONEST = MEANINGS["policy"]
 TRUE = MEANINGS["oracle"]
@@ -44,7 +45,10 @@ def means(
     digits: str = ".2f",
     points: bool = False,
 ) -> go.Figure:
-    """Means with their intervals, one panel above the other on one scale, the same lines in each; gains in points."""
+    """Draw means with intervals in panels one above the other, with one scale and the same lines.
+
+    Gains are in points.
+    """
     scale = 100 if points else 1
     values = [
         [scale * np.asarray(part, dtype=float) for part in group.values()]
@@ -58,7 +62,8 @@ def means(
         for group, own in zip(groups.values(), values, strict=True)
     ]
     fig = panels(parts, list(groups))
-    low, high = min(0.0, np.nanmin(values)), np.nanmax(values)
+    low = min(0.0, np.nanmin(values))
+    high = np.nanmax(values)
     room = 0.06 * (high - low)
     fig.update_xaxes(title=x_title, row=len(groups))
     fig.update_yaxes(
@@ -82,7 +87,7 @@ class Worth(NamedTuple):
 def drag_samples(
     stops: Mapping[int, Worth], targets: Sequence[float], best: Sequence[float], active: int = 0
 ) -> go.Figure:
-    """Drag R: the oracle's claim, what its labels are worth, and the best possible, along the average budget."""
+    """Drag R: the oracle's claim, its labels' true accuracy and the best possible, by budget."""
     shown = list(stops.values())
 
     def moving(i: int) -> list:
@@ -92,12 +97,13 @@ def drag_samples(
         ]
 
     fig = go.Figure(line(targets, best, "best possible", GREY, dash="dash"))
-    said = [
+    titles = [
         f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}"
         for stop in shown
     ]
-    drag(fig, list(stops), moving, "answers per question, R = ", titles=said, active=active)
-    low, high = min(min(stop.worth) for stop in shown), max(max(stop.claimed) for stop in shown)
+    drag(fig, list(stops), moving, "answers per question, R = ", titles=titles, active=active)
+    low = min(min(stop.worth) for stop in shown)
+    high = max(max(stop.claimed) for stop in shown)
     fig.update_xaxes(title="average budget B")
     fig.update_yaxes(title="accuracy", range=[low - 0.005, high + 0.005], tickformat=".2f")
     return fig.update_layout(height=480, margin={"t": 90})
@@ -111,10 +117,10 @@ def gains(
     groups: Mapping[str, Mapping[str, ArrayLike]],
     policies: Mapping[str, str] | None = None,
 ) -> go.Figure:
-    """Gains over the best mix at equal cost, in points, with intervals: a panel a group, the same policies in each.
+    """Draw gains over the best mix at equal cost, in points with intervals, a panel per group.
 
-    ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less than a point.
-    """
+    ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less
+    than a point."""
     whose = dict(policies or {})
     parts: list[list[go.Scatter]] = []
     for group in groups.values():
@@ -151,14 +157,16 @@ def price_choices(
     predicted: np.ndarray,
     active: int = 0,
 ) -> go.Figure:
-    """Drag the price: the budget of each question by its measured curve, and by the curve predicted from its text.
+    """Drag the price: each question's budget by its measured curve and by its predicted one.
 
-    ``measured`` and ``predicted`` hold columns chosen, a row a price.
+    ``measured`` and ``predicted`` hold columns chosen, one row per price.
     """
-    offered, labels = np.asarray(budgets), [plain(name) for name in names]
+    offered = np.asarray(budgets)
+    labels = [plain(name) for name in names]
 
     def moving(p: int) -> list[go.Scatter]:
-        learned, best = offered[predicted[p]], offered[measured[p]]
+        learned = offered[predicted[p]]
+        best = offered[measured[p]]
         between = [
             end
             for pair in zip(learned.tolist(), best.tolist(), strict=True)
@@ -192,7 +200,7 @@ def price_choices(
 def on_the_line(
     groups: Mapping[str, tuple[ArrayLike, ArrayLike]], x_title: str, y_title: str
 ) -> go.Figure:
-    """Pairs of values as dots, and the line where they are equal; one panel a quantity, across the page."""
+    """Draw pairs of values as dots with the line of equality, one panel per quantity."""
     fig = make_subplots(
         cols=len(groups), subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.16
     )
@@ -216,7 +224,7 @@ def slopes(
     ends: tuple[str, str],
     colours: Sequence[str],
 ) -> go.Figure:
-    """Slope charts, a panel a group and a line a name, with the difference between its ends in points."""
+    """Draw slope charts, a panel per group and a line per name, with the differences in points."""
     rows = -(-len(groups) // 2)
     names = [plain(name) for name in groups]
     fig = make_subplots(
@@ -229,9 +237,9 @@ def slopes(
                 ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name
             )
             trace.hovertemplate = "%{x}: %{y:.3f}"
-            said = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
+            labels = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
             sides = ["middle left", "middle right"]
-            trace.update(text=said, textposition=sides, showlegend=number == 0, marker_size=9)
+            trace.update(text=labels, textposition=sides, showlegend=number == 0, marker_size=9)
             fig.add_trace(trace, **place)
         values = np.array(list(group.values()))
         room = 0.15 * np.ptp(values)
@@ -243,7 +251,10 @@ def slopes(
 
 
 def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
-    """Values in points as dots, a strip for each name, a colour a setting; ``settings`` has one entry a dot."""
+    """Draw values in points as dots, a strip per name and a colour per setting.
+
+    ``settings`` has one entry per dot.
+    """
     names = list(dict.fromkeys(settings))
     parts = [
         [
@@ -271,7 +282,7 @@ def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
 
 
 class Points(NamedTuple):
-    """A policy along the budgets: realised cost, accuracy, and gain over the best mix with its interval."""
+    """Tabulate a policy by budget: cost, accuracy, and gain over the best mix with its interval."""
 
     cost: Sequence[float]
     accuracy: Sequence[float]
@@ -287,7 +298,10 @@ class Points(NamedTuple):
 def real_frontiers(
     settings: Mapping[str, tuple[Mapping[str, Points], Sequence[float], Sequence[float]]],
 ) -> go.Figure:
-    """Real settings, held out, by a slider: accuracy above with the hull (cost, accuracy), gains over the mix below."""
+    """Draw held-out real settings with a slider: accuracy with the hull above, gains below.
+
+    The hull is a pair (cost, accuracy); gains are over the best random mix.
+    """
     shown = list(settings.values())
 
     def moving(i: int) -> list[go.Scatter]:
@@ -329,7 +343,7 @@ def real_frontiers(
 
 
 class Dots(NamedTuple):
-    """One panel of `scatter`: a dot a question, and the mean budget of tenths."""
+    """One panel of `scatter`: a dot per question, and the mean budget of tenths."""
 
     acc1: np.ndarray
     column: np.ndarray
@@ -338,7 +352,10 @@ class Dots(NamedTuple):
 
 
 def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -> go.Figure:
-    """The budget of every question over its accuracy at one answer; larger dots could gain more. A line for tenths."""
+    """Draw every question's budget over its accuracy at one answer, with a line through tenths.
+
+    Larger dots could gain more.
+    """
     rng = np.random.default_rng(seed)
     place = np.log2(np.asarray(budgets, dtype=float))
     parts = []
@@ -352,10 +369,10 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
             "opacity": 0.35,
         }
         tenth = own.tenths["acc1"].round(4), np.log2(own.tenths["budget"])
-        said = "Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>"
-        told = {"customdata": own.tenths["budget"].round(2), "hovertemplate": said}
+        hover_text = "Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>"
+        hover = {"customdata": own.tenths["budget"].round(2), "hovertemplate": hover_text}
         questions = dots(own.acc1.round(4), y, "a question", marker=size, hoverinfo="skip")
-        parts.append([questions, line(*tenth, "mean of a tenth", CLAIMED, marks=True, **told)])
+        parts.append([questions, line(*tenth, "mean of a tenth", CLAIMED, marks=True, **hover)])
     fig = panels(parts, list(groups))
     fig.update_xaxes(range=[-0.04, 1.04]).update_xaxes(title="estimated Acc(x, 1)", row=len(groups))
     fig.update_yaxes(
@@ -370,8 +387,12 @@ def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -
 def budgets_by_level(
     stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], active: int = 0
 ) -> go.Figure:
-    """The share of each level at each budget, as `level_shares` makes them: a panel a policy; drag the budget."""
-    shown, colours = list(stops.values()), budget_colours(len(budgets))
+    """Draw the share of each level at each budget, a panel per policy; drag the budget.
+
+    The shares are those that `level_shares` returns.
+    """
+    shown = list(stops.values())
+    colours = budget_colours(len(budgets))
     count = len(shown[active])
 
     def stacks(i: int) -> list[go.Bar]:
@@ -409,15 +430,19 @@ def rows_of_dots(
     x_title: str,
     colours: Sequence[str] = COLOURS,
 ) -> go.Figure:
-    """Estimates (mean, low, high) in points: a row a name, the largest mean on top, a dot a series; a line at zero."""
+    """Draw estimates (mean, low, high) in points, a row per name and a dot per series.
+
+    The largest mean is on top, and a line marks zero.
+    """
     values = {name: 100 * np.asarray(estimate, dtype=float) for name, estimate in series.items()}
     order = np.argsort(-np.mean([mean for mean, _, _ in values.values()], axis=0), kind="stable")
-    at, shifts = np.arange(len(rows)), np.linspace(-0.27, 0.27, len(series))
+    at = np.arange(len(rows))
+    shifts = np.linspace(-0.27, 0.27, len(series))
     fig = go.Figure()
     level(fig, x=0, dash="solid")
     for (name, estimate), shift, colour in zip(values.items(), shifts, colours, strict=False):
-        said = {"hovertemplate": f"{plain(name)}: %{{x:+.2f}} points<extra></extra>"}
-        fig.add_trace(dots(estimate[:, order], at + shift, name, colour, size=10, **said))
+        hover = {"hovertemplate": f"{plain(name)}: %{{x:+.2f}} points<extra></extra>"}
+        fig.add_trace(dots(estimate[:, order], at + shift, name, colour, size=10, **hover))
     fig.update_xaxes(title=x_title, tickformat="+.1~f", zeroline=False)
     names = [plain(rows[place]) for place in order]
     fig.update_yaxes(

@@ -1,4 +1,4 @@
-"""Figures of the chapters on prices: votes, the price of one question and of all, the frontier, the dual."""
+"""Figures of the chapters on prices: votes, one question's price, the frontier, the dual."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def accuracy_curves(
     dashed: Sequence[str] = (),
     y_title: str = "accuracy of the vote",
 ) -> go.Figure:
-    """Accuracy against the budget b on a doubling axis, one line a name, with 95% bands where given."""
+    """Draw accuracy against the budget b on a doubling axis, a line per name, with 95% bands."""
     fig = lines(
         budgets,
         curves,
@@ -44,29 +44,35 @@ def accuracy_curves(
 
 
 def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
-    """Drag b: the samples are cut into windows of b, each votes; ``outcomes[b]`` is how right each vote is."""
-    budgets, shares = list(outcomes), list(outcomes.values())
+    """Drag b: the samples are cut into windows of b, and each window votes.
+
+    ``outcomes[b]`` has the accuracy of each vote.
+    """
+    budgets = list(outcomes)
+    shares = list(outcomes.values())
 
     def windows(i: int) -> list[go.Bar]:
-        b, share = budgets[i], shares[i]
-        right, wrong = share > 0.99, share < 0.01
+        b = budgets[i]
+        share = shares[i]
+        right = share > 0.99
+        wrong = share < 0.01
         kinds = (("right", right, GREEN), ("tie", ~right & ~wrong, GOLD), ("wrong", wrong, ORANGE))
         made = []
         for name, here, colour in kinds:
             first = b * np.flatnonzero(here)
-            said = [
+            hover = [
                 f"answers {at + 1} to {at + b}: {name}" if b > 1 else f"answer {at + 1}: {name}"
                 for at in first
             ]
-            style = {"base": first, "marker_line_width": 0, "hovertext": said, "hoverinfo": "text"}
+            style = {"base": first, "marker_line_width": 0, "hovertext": hover, "hoverinfo": "text"}
             wide = np.full(first.size, b - 0.12 * min(b, 3))
             made.append(bar([""] * first.size, wide, name, colour, sideways=True).update(style))
         return made
 
     votes = [f"{share.size} vote{'s' if share.size > 1 else ''}" for share in shares]
     titles = [
-        f"{said} of {b}: {share.mean():.0%} right"
-        for said, b, share in zip(votes, budgets, shares, strict=True)
+        f"{number} of {b}: {share.mean():.0%} right"
+        for number, b, share in zip(votes, budgets, shares, strict=True)
     ]
     fig = drag(go.Figure(), budgets, windows, "budget b = ", titles=titles)
     fig.update_xaxes(
@@ -81,20 +87,22 @@ def window_votes(outcomes: Mapping[int, Array], samples: int) -> go.Figure:
 def ribbons(
     paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: Sequence[int]
 ) -> go.Figure:
-    """What questions buy as the price rises: a ribbon for every named one, and below the shares of all.
+    """Draw what questions buy as the price rises: ribbons for the named ones, shares of all below.
 
-    A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a column a question.
-    """
-    end, colours = 1.04 * float(prices[-1]), budget_colours(len(budgets))
+    A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a
+    column a question."""
+    end = 1.04 * float(prices[-1])
+    colours = budget_colours(len(budgets))
     pieces: list[list[tuple[str, float, float]]] = [[] for _ in budgets]
     for name, (lam, cost) in paths.items():
-        # The last price of a frontier is 0; a budget is bought from its own price up to the one before.
+        # The last price of a frontier is 0; a budget is bought from its own price up to the one
+        # before.
         for low, high, spent in zip(lam, [end, *lam[:-1]], cost, strict=True):
             pieces[list(budgets).index(round(spent))].append((name, low, high))
     rows = []
     for b, own, colour in zip(budgets, pieces, colours, strict=True):
         names, low, high = zip(*own, strict=True) if own else ((), (), ())
-        said = f"%{{y}} buys {b}<br>from λ = %{{base:.3f}}<extra></extra>"
+        hover = f"%{{y}} buys {b}<br>from λ = %{{base:.3f}}<extra></extra>"
         width = (np.array(high) - np.array(low)).round(5)
         rows.append(
             bar(
@@ -104,7 +112,7 @@ def ribbons(
                 colour,
                 sideways=True,
                 base=np.round(low, 5),
-                hovertemplate=said,
+                hovertemplate=hover,
             )
         )
     shares = _shares(np.append(prices, end), labels[[*range(len(labels)), -1]], budgets)
@@ -124,11 +132,12 @@ def ribbons(
 
 
 def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]:
-    """Share of the questions at each budget, stacked, the budgets written where their areas are widest."""
+    """Draw the share of questions at each budget, stacked, each named where its area is widest."""
     shares = np.array([(labels == column).mean(axis=1) for column in range(len(budgets))])
     # Away from the edges, where a label would be cut.
     inner = (prices > 0.04 * prices[-1]) & (prices < 0.9 * prices[-1])
-    traces, written = [], []
+    traces = []
+    written = []
     for column, colour in enumerate(budget_colours(len(budgets))):
         area: Style = {
             "stackgroup": "shares",
@@ -151,7 +160,10 @@ def _shares(prices: Array, labels: Array, budgets: Sequence) -> list[go.Scatter]
 
 
 def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
-    """Average cost against the price, one panel a group of settings, one staircase a setting: (prices, costs)."""
+    """Draw average cost against the price, a panel per group and a staircase per setting.
+
+    A staircase is a pair (prices, costs).
+    """
     right = 1.05 * max(float(np.max(lam)) for group in groups.values() for lam, _ in group.values())
     named = [zip(group.items(), COLOURS, strict=False) for group in groups.values()]
     fig = panels(
@@ -169,10 +181,8 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
         "bgcolor": "rgba(0, 0, 0, 0)",
     }
     for row in range(1, len(groups) + 1):
-        legend, top = (
-            "legend" if row == 1 else f"legend{row}",
-            next(fig.select_yaxes(row=row)).domain[1],
-        )
+        legend = "legend" if row == 1 else f"legend{row}"
+        top = next(fig.select_yaxes(row=row)).domain[1]
         fig.update_traces(legend=legend, row=row).update_layout({legend: {**corner, "y": top}})
     return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 40})
 
@@ -180,8 +190,9 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
 def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.Scatter:
     """A staircase in the order of rising prices, drawn on to the right edge."""
     order = np.argsort(lam, kind="stable")
-    x, y = np.asarray(lam, dtype=float)[order], np.asarray(cost, dtype=float)[order]
-    said = "λ = %{x:.4f}: %{y:.3f}"
+    x = np.asarray(lam, dtype=float)[order]
+    y = np.asarray(cost, dtype=float)[order]
+    hover = "λ = %{x:.4f}: %{y:.3f}"
     return line(
         np.append(x, end),
         np.append(y, y[-1]),
@@ -189,7 +200,7 @@ def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.S
         colour,
         width=2.5,
         shape="hv",
-        hovertemplate=said,
+        hovertemplate=hover,
     )
 
 
@@ -211,15 +222,18 @@ def staircase_target(lam: Array, cost: Array, budget: float) -> go.Figure:
 
 
 def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20) -> go.Figure:
-    """Play the search: the staircase through a glass that shows the prices still in question, step by step."""
-    end, shown = float(path["hi"][0]), path[:steps]
+    """Play the search step by step: a magnified staircase of the prices still in question."""
+    end = float(path["hi"][0])
+    shown = path[:steps]
     fig = go.Figure(_stairs(lam, cost, end, "", BLUE))
 
     def ends(i: int) -> list[go.Scatter]:
-        low, high, said = shown["lo"][i], shown["hi"][i], "λ = %{x:.6f}: %{y:.4f}<extra></extra>"
+        low = shown["lo"][i]
+        high = shown["hi"][i]
+        hover = "λ = %{x:.6f}: %{y:.4f}<extra></extra>"
         return [
             dots(
-                [low], [shown["cost_lo"][i]], "price too low", ORANGE, size=14, hovertemplate=said
+                [low], [shown["cost_lo"][i]], "price too low", ORANGE, size=14, hovertemplate=hover
             ),
             dots(
                 [high],
@@ -227,12 +241,13 @@ def search(path: Array, lam: Array, cost: Array, budget: float, steps: int = 20)
                 "price high enough",
                 BLUE,
                 size=14,
-                hovertemplate=said,
+                hovertemplate=hover,
             ),
         ]
 
     def glass(i: int) -> dict:
-        across, down = shown[["lo", "hi"]][i], shown[["cost_hi", "cost_lo"]][i]
+        across = shown[["lo", "hi"]][i]
+        down = shown[["cost_hi", "cost_lo"]][i]
         room = {"xaxis": 0.15 * (across[1] - across[0]), "yaxis": 0.2 * (down[1] - down[0])}
         ranges = {"xaxis": across, "yaxis": down}
         return {
@@ -258,23 +273,25 @@ def tangent(
     prices: Array,
     winners: Array,
 ) -> go.Figure:
-    """Drag the price: a line of that slope comes down on one question's curve and touches it at the winner."""
+    """Drag the price: a line of that slope comes down on one question's curve to the best buy."""
     ends = np.array([0.0, float(cost[-1]) * 1.16])
     fig = go.Figure(line(cost[list(corners)], acc[list(corners)], "envelope", BLUE))
-    # Neighbours on a narrow screen: a corner has its number above, a point under the envelope below.
+    # Neighbours on a narrow screen: a corner has its number above, a point under the envelope
+    # below.
     places = ["top center" if j in corners else "bottom center" for j in range(len(cost))]
-    said: Style = {
+    hover: Style = {
         "text": [str(b) for b in budgets],
         "textposition": places,
         "mode": "markers+text",
     }
     colours = [BLUE if j in corners else GREY for j in range(len(cost))]
     fig.add_trace(
-        dots(cost, acc, "the question's curve", colours, size=11, showlegend=False, **said)
+        dots(cost, acc, "the question's curve", colours, size=11, showlegend=False, **hover)
     )
 
     def touching(i: int) -> list[go.Scatter]:
-        x, y = cost[winners[i]], acc[winners[i]]
+        x = cost[winners[i]]
+        y = acc[winners[i]]
         slope = line(ends, y + prices[i] * (ends - x), "slope λ", ORANGE, width=2)
         return [slope, dots([x], [y], "winner", ORANGE, size=16, symbol="star")]
 
@@ -283,7 +300,8 @@ def tangent(
         for price, won in zip(prices, winners, strict=True)
     ]
     drag(fig, prices, touching, "λ = ", titles=titles, active=len(prices) // 2)
-    low, high = float(acc.min()), float(acc.max())
+    low = float(acc.min())
+    high = float(acc.max())
     fig.update_xaxes(title="cost", range=ends)
     fig.update_yaxes(
         title="accuracy", range=[low - 0.25 * (high - low), high + 0.35 * (high - low)]
@@ -299,46 +317,33 @@ def filling(
     targets: Sequence[float],
     labels: Array,
 ) -> go.Figure:
-    """Drag the budget B: steps are bought from the steepest down, and a thermometer of all answers fills up to B.
+    """Drag the budget B: steps are bought from the steepest down until the answers reach B.
 
-    A row of ``labels`` belongs to each of ``targets``; the area is what is gained over ``first_accuracy``, and a piece
-    of the thermometer the answers that go to questions with b each.
-    """
-    colours, end, top = budget_colours(len(budgets)), 1.03 * float(cost[-1]), 1.06 * float(lam[0])
-    spent = (
-        np.array([np.bincount(row, minlength=len(budgets)) for row in labels])
-        * budgets
-        / labels.shape[1]
-    )
+    A row of ``labels`` belongs to each of ``targets``; the area is what is gained over
+    ``first_accuracy``, and a piece of the thermometer the answers that go to questions with b
+    each."""
+    end = 1.03 * float(cost[-1])
+    top = 1.06 * float(lam[0])
     inside = [int(np.searchsorted(cost, budget, side="right")) for budget in targets]
 
     def moving(i: int) -> list:
-        x, y = (
-            np.append(cost[: inside[i]], targets[i]),
-            np.append(lam[: inside[i]], lam[inside[i] - 1]),
-        )
+        x = np.append(cost[: inside[i]], targets[i])
+        y = np.append(lam[: inside[i]], lam[inside[i] - 1])
         filled: Style = {"fill": "tozeroy", "fillcolor": faint(ORANGE, 0.45), "hoverinfo": "skip"}
         area = line(x.round(5), y.round(5), width=0, shape="hv", **filled)
         edges = [
             line([targets[i]] * 2, ends, colour=ORANGE, width=2, dash="dash")
             for ends in ([0, top], [-0.6, 0.6])
         ]
-        said = "%{x:.2f} answers per question<extra></extra>"
-        parts = zip(spent[i], budgets, colours, strict=True)
-        tube = [
-            bar([0], [part], f"b = {b}", own, sideways=True, hovertemplate=said)
-            for part, b, own in parts
-        ]
-        return [area, edges[0], *tube, edges[1]]
+        return [area, edges[0], *_thermometer(labels[i], budgets), edges[1]]
 
-    gains = [
-        float(np.diff(np.append(cost[:k], B)) @ lam[:k])
-        for k, B in zip(inside, targets, strict=True)
-    ]
-    titles = [
-        f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = {first_accuracy + gain:.3f}"
-        for k, gain in zip(inside, gains, strict=True)
-    ]
+    titles = []
+    for k, budget in zip(inside, targets, strict=True):
+        gain = float(np.diff(np.append(cost[:k], budget)) @ lam[:k])
+        titles.append(
+            f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = "
+            f"{first_accuracy + gain:.3f}"
+        )
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
     fig = panels([[], []], spacing=0.24, row_heights=[0.76, 0.24])
     drag(
@@ -362,7 +367,19 @@ def filling(
     return fig.update_layout(barmode="stack", height=580, margin={"t": 80}, legend=legend)
 
 
-# The dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or fails.
+def _thermometer(labels: Array, budgets: Sequence) -> list:
+    """Return one bar per budget, as long as the answers per question that go to it."""
+    spent = np.bincount(labels, minlength=len(budgets)) * budgets / labels.size
+    hover = "%{x:.2f} answers per question<extra></extra>"
+    pieces = zip(spent, budgets, budget_colours(len(budgets)), strict=True)
+    return [
+        bar([0], [answers], f"b = {b}", colour, sideways=True, hovertemplate=hover)
+        for answers, b, colour in pieces
+    ]
+
+
+# The dual function as an envelope of lines, a cut simplex, every claim as a bar that passes or
+# fails.
 
 
 def dual_lines(
@@ -373,11 +390,13 @@ def dual_lines(
     budget: float,
     start: int = 0,
 ) -> go.Figure:
-    """Drag the price: every policy is a line, the dual function is their upper envelope, the oracle its tangent."""
+    """Drag the price: every policy is a line, the dual function their upper envelope."""
     slope = budget - cost
     heights = accuracy[:, None] + slope[:, None] * prices
-    top, ends = heights.max(axis=0), prices[[0, -1]]
-    least, value = float(top.min()), float(accuracy[slope >= 0].max())
+    top = heights.max(axis=0)
+    ends = prices[[0, -1]]
+    least = float(top.min())
+    value = float(accuracy[slope >= 0].max())
     fig = go.Figure()
     for name, which, colour in (
         ("policy within B", slope >= 0, GREY),
@@ -393,15 +412,18 @@ def dual_lines(
         touching = line(
             ends, heights[oracle[i], [0, -1]], "the oracle's line", GREEN, width=2.5, dash="dash"
         )
-        said = "λ = %{x:.3f}<br>G = %{y:.3f}<extra></extra>"
-        dot = dots([prices[i]], [top[i]], colour=GREEN, size=13, hovertemplate=said)
+        hover = "λ = %{x:.3f}<br>G = %{y:.3f}<extra></extra>"
+        dot = dots([prices[i]], [top[i]], colour=GREEN, size=13, hovertemplate=hover)
         return [touching, dot.update(marker_line={"width": 2, "color": "white"})]
 
     def notes(i: int) -> dict:
         gap = _note(
             f"gap {least - value:.3f}", x=1, y=(least + value) / 2, xanchor="right", yref="y"
         )
-        text = f"C̄ = {cost[oracle[i]]:.2f}<br>slope B − C̄ = {slope[oracle[i]]:+.2f}<br>G = {top[i]:.3f}"
+        text = (
+            f"C̄ = {cost[oracle[i]]:.2f}<br>slope B − C̄ = {slope[oracle[i]]:+.2f}<br>G = "
+            f"{top[i]:.3f}"
+        )
         return {"annotations": [gap, _note(text, x=0.45, y=1, yanchor="top")]}
 
     drag(
@@ -434,8 +456,9 @@ def _note(text: str, x: float, y: float, **place) -> dict:
 def copies(
     prices: Array, dual: Array, counts: Sequence[int], values: Sequence[float], start: int = 0
 ) -> go.Figure:
-    """Drag N: the dual function stays where it is, the best accuracy climbs towards its minimum, the gap closes."""
-    least, ends = float(dual.min()), prices[[0, -1]]
+    """Drag N: the dual function stays, the best accuracy climbs to its minimum, the gap closes."""
+    least = float(dual.min())
+    ends = prices[[0, -1]]
     gaps = least - np.asarray(values)
     bound = line(counts, [1 / n for n in counts], "1/N", GREY, dash="dot", width=2)
     parts = [
@@ -462,14 +485,17 @@ def copies(
 
 
 def claim_bars(fails: Mapping[str, float]) -> go.Figure:
-    """One row a claim and the share of cases in which it fails: a bar that is whole, or has an orange end."""
-    rows, shares = list(range(len(fails))), np.array(list(fails.values()))
+    """Draw a bar per claim, with an orange end for the share of cases in which it fails."""
+    rows = list(range(len(fails)))
+    shares = np.array(list(fails.values()))
     fig = go.Figure()
-    for parts, colour, said, written in (
+    for parts, colour, outcome, written in (
         (1 - shares, BLUE, "holds", shares < 0.5),
         (shares, ORANGE, "fails", shares >= 0.5),
     ):
-        text = [f"{said} in {part:.1%}" if part < 1 else f"{said} in all cases" for part in parts]
+        text = [
+            f"{outcome} in {part:.1%}" if part < 1 else f"{outcome} in all cases" for part in parts
+        ]
         text = [words if here else "" for words, here in zip(text, written, strict=True)]
         inner: Style = {
             "text": text,
@@ -490,9 +516,12 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
 
 
 def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
-    """One question's mixtures of three columns are a triangle; the budget cuts it, and the cut has its own corners."""
+    """Draw one question's mixtures of three columns: a triangle that the budget cuts."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-    whole, cuts, around, told = corners[np.asarray(cost) <= budget], [], [], []
+    whole = corners[np.asarray(cost) <= budget]
+    cuts = []
+    around = []
+    splits = []
     for i, j in ((0, 1), (1, 2), (2, 0)):
         if cost[i] <= budget:
             around.append(corners[i])
@@ -500,9 +529,11 @@ def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
             share = (budget - cost[i]) / (cost[j] - cost[i])
             cuts.append(corners[i] + share * (corners[j] - corners[i]))
             around.append(cuts[-1])
-            told.append(f"{1 - share:.0%} at cost {cost[i]:g}, {share:.0%} at cost {cost[j]:g}")
-    (x, y), (a, b) = corners[[0, 1, 2, 0]].T, np.array([*around, around[0]]).T
-    (p, q), (r, s) = whole.T, np.array(cuts).T
+            splits.append(f"{1 - share:.0%} at cost {cost[i]:g}, {share:.0%} at cost {cost[j]:g}")
+    x, y = corners[[0, 1, 2, 0]].T
+    a, b = np.array([*around, around[0]]).T
+    p, q = whole.T
+    r, s = np.array(cuts).T
     filled: Style = {"fill": "toself", "fillcolor": faint(BLUE, 0.18), "hoverinfo": "skip"}
     split = dots(r, s, "vertex: two budgets, split", ORANGE, size=14, symbol="diamond")
     fig = go.Figure(
@@ -510,7 +541,7 @@ def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
             line(x, y, colour=GREY, width=2, hoverinfo="skip"),
             line(a, b, "affordable mixtures", BLUE, width=2, **filled),
             dots(p, q, "vertex: one budget", GREEN, size=14),
-            split.update(hovertext=told, hoverinfo="text"),
+            split.update(hovertext=splits, hoverinfo="text"),
         ]
     )
     for (x, y), c, shift in zip(corners, cost, (-18, -18, 18), strict=True):

@@ -1,8 +1,7 @@
-"""The shapes that figures are made of: lines, dots and bars with their intervals, panels, heatmaps, and a slider.
+"""The shapes that figures are made of: lines, dots, bars, panels, heatmaps and a slider.
 
-Wherever values are shown, an estimate ``(mean, low, high)`` may stand in their place: its interval is then drawn, too.
-What has a name has an entry in the legend, and what has none has none.
-"""
+Wherever values are shown, an estimate ``(mean, low, high)`` may stand in their place: its interval
+is then drawn, too. What has a name has an entry in the legend, and what has none has none."""
 
 from __future__ import annotations
 
@@ -54,7 +53,9 @@ def line(
     """A line through points; ``marks`` shows the points, too."""
     style = {"color": colour, "width": width, "dash": dash, "shape": shape}
     return go.Scatter(
-        _said(x, y, name) | {"mode": "lines+markers" if marks else "lines", "line": style} | more
+        _shared_fields(x, y, name)
+        | {"mode": "lines+markers" if marks else "lines", "line": style}
+        | more
     )
 
 
@@ -70,7 +71,7 @@ def dots(
 ) -> go.Scatter:
     """Points alone; ``opacity`` lets those below be seen."""
     marker = {"color": colour, "size": size, "symbol": symbol}
-    return go.Scatter(_said(x, y, name) | {"mode": "markers", "marker": marker} | more)
+    return go.Scatter(_shared_fields(x, y, name) | {"mode": "markers", "marker": marker} | more)
 
 
 def bar(
@@ -84,7 +85,7 @@ def bar(
 ) -> go.Bar:
     """A bar for each of the groups, upright or sideways."""
     x, y = (values, groups) if sideways else (groups, values)
-    made = _said(x, y, name) | {
+    made = _shared_fields(x, y, name) | {
         "orientation": "h" if sideways else None,
         "marker": {"color": colour},
     }
@@ -127,7 +128,10 @@ def lines(
     log_x: bool = False,
     height: int = 380,
 ) -> go.Figure:
-    """A line through points for every name; ``exact`` curves are dashed in grey, ``bands`` are (low, high) by name."""
+    """Draw a line through points for every name.
+
+    ``exact`` curves are dashed in grey, and ``bands`` are (low, high) by name.
+    """
     fig = go.Figure()
     for (name, y), colour in zip(series.items(), colours, strict=False):
         if bands and name in bands:
@@ -173,7 +177,10 @@ def bars(
     points: bool = False,
     written: str = "",
 ) -> go.Figure:
-    """Bars side by side for every group, one of each name; ``written`` is the format of the numbers on them, if any."""
+    """Draw bars side by side for every group, one per name.
+
+    ``written`` is the format of the numbers on them, if any.
+    """
     fig = go.Figure()
     for (name, values), colour in zip(series.items(), colours, strict=False):
         values = 100 * np.asarray(values, dtype=float) if points else values
@@ -192,7 +199,7 @@ def stacked(
     colours: Sequence = COLOURS,
     share: bool = True,
 ) -> go.Figure:
-    """A bar a row, made of parts that lie end to end, their size written on them: shares of the whole, or counts."""
+    """Draw a bar per row, of segments end to end with their size on them: shares or counts."""
     fig = go.Figure()
     for (name, values), colour in zip(parts.items(), colours, strict=False):
         text = (
@@ -201,14 +208,14 @@ def stacked(
             else [v or "" for v in values]
         )
         ink = {"color": "white" if colour in (*COLOURS[:4], *BUDGETS[3:]) else "black"}
-        said = {
+        labels = {
             "text": text,
             "textposition": "inside",
             "insidetextanchor": "middle",
             "textangle": 0,
             "textfont": ink,
         }
-        fig.add_trace(bar(rows, values, name, colour, sideways=True, **said))
+        fig.add_trace(bar(rows, values, name, colour, sideways=True, **labels))
     fig.update_xaxes(
         title=x_title, **({"tickformat": ".0%", "range": [0, 1]} if share else {"dtick": 2})
     )
@@ -219,13 +226,13 @@ def stacked(
 
 def heatmap(x: Sequence[str], y: Sequence[str], z: Values, text: Any, **more: Any) -> go.Heatmap:
     """A tile for every x and y, with a text on it: one for each, or a template for all."""
-    said = (
+    labels = (
         {"texttemplate": text}
         if isinstance(text, str)
         else {"text": text, "texttemplate": "%{text}"}
     )
     names = {"x": [plain(name) for name in x], "y": [plain(name) for name in y], "z": z}
-    return go.Heatmap(names | said | {"showscale": False} | more)
+    return go.Heatmap(names | labels | {"showscale": False} | more)
 
 
 def panels(
@@ -234,7 +241,7 @@ def panels(
     spacing: float = 0.16,
     **more: Any,
 ) -> go.Figure:
-    """Panels below each other, each under its title; a name that several of them hold stands in the legend once."""
+    """Draw panels below each other, each under its title, with every name once in the legend."""
     names = [plain(title) for title in titles] or None
     fig = make_subplots(rows=len(parts), subplot_titles=names, vertical_spacing=spacing, **more)
     seen: set[str] = set()
@@ -260,12 +267,16 @@ def drag(
     layout: Callable[[int], dict] | None = None,
     active: int = 0,
 ) -> go.Figure:
-    """Put a slider below a figure: its stop i shows ``traces(i)``, each in its row, ``titles[i]`` and ``layout(i)``."""
+    """Put a slider below a figure.
+
+    Stop i shows ``traces(i)``, each in its row, with ``titles[i]`` and ``layout(i)``.
+    """
 
     def moved(i: int) -> dict:
         return (layout(i) if layout else {}) | ({"title": {"text": titles[i]}} if titles else {})
 
-    before, shown = len(fig.data), traces(active)
+    before = len(fig.data)
+    shown = traces(active)
     for number, trace in enumerate(shown):
         fig.add_trace(trace, **({"row": rows[number], "col": 1} if rows else {}))
     places = list(range(before, len(fig.data)))
@@ -291,13 +302,13 @@ def drag(
     return fig.update_layout(**moved(active), sliders=[slider])
 
 
-def _said(x: Values, y: Values, name: str) -> dict:
+def _shared_fields(x: Values, y: Values, name: str) -> dict:
     """What all traces share: values, their intervals, and a name or no place in the legend."""
-    said: dict[str, Any] = {"name": plain(name)} if name else {"showlegend": False}
+    fields: dict[str, Any] = {"name": plain(name)} if name else {"showlegend": False}
     for axis, values in (("x", x), ("y", y)):
         if np.ndim(values) == 2:
             values, low, high = np.asarray(values, dtype=float)
             ends = {"array": high - values, "arrayminus": values - low}
-            said[f"error_{axis}"] = {"type": "data", "symmetric": False, "thickness": 1.5, **ends}
-        said[axis] = values
-    return said
+            fields[f"error_{axis}"] = {"type": "data", "symmetric": False, "thickness": 1.5, **ends}
+        fields[axis] = values
+    return fields

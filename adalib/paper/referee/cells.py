@@ -1,0 +1,152 @@
+"""A row of the replication table: the paper's numbers next to ours, and whether they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+ROUNDING = 1e-9
+
+#: In place of the paper's number, where it prints none: then there is nothing to compare ours with.
+NOT_PRINTED = float("nan")
+
+
+class Cell(NamedTuple):
+    """One number of the paper next to ours; a theorem's number is 0 failures.
+
+    ``relation`` says whether it is a value ("=") or a bound ("<=", ">="), ``unit`` what is counted.
+    """
+
+    name: str
+    paper: float
+    ours: float
+    tolerance: float = ROUNDING
+    relation: str = "="
+    unit: str = ""
+
+    @property
+    def printed(self) -> bool:
+        """Whether the paper has a number here."""
+        return not np.isnan(self.paper)
+
+    @property
+    def difference(self) -> float:
+        """Ours minus the paper's."""
+        return self.ours - self.paper
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two agree, to the tolerance; what is not printed contradicts nothing."""
+        room = self.tolerance + ROUNDING
+        if not self.printed:
+            return True
+        if self.relation == "<=":
+            return self.difference <= room
+        return self.difference >= -room if self.relation == ">=" else abs(self.difference) <= room
+
+
+class Outcome(NamedTuple):
+    """What a row measured: its cells, a note, and whether what note and status say is so."""
+
+    cells: tuple[Cell, ...]
+    note: str = ""
+    holds: bool = True
+    digits: int = 3
+
+    @property
+    def outside(self) -> tuple[Cell, ...]:
+        """The cells that do not agree."""
+        return tuple(cell for cell in self.cells if not cell.agrees)
+
+    def difference(self) -> str:
+        """The largest difference in one line, by unit; of bounds only what breaks them counts."""
+        worst: dict[str, float] = {}
+        for cell in filter(lambda cell: cell.printed, self.cells):
+            if (cell.relation == "=" or not cell.agrees) and abs(cell.difference) >= abs(
+                worst.get(cell.unit, 0.0)
+            ):
+                worst[cell.unit] = cell.difference
+        if not worst:
+            return "within" if any(cell.printed for cell in self.cells) else "–"
+        return "; ".join(
+            f"{unit} {_signed(value, self.digits)}".strip() for unit, value in worst.items()
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Every cell, a row each."""
+        names = {
+            "cell": [cell.name for cell in self.cells],
+            "paper": [self._printed(cell) for cell in self.cells],
+        }
+        frame = pd.DataFrame(names).assign(
+            ours=[_number(cell.ours, self.digits) for cell in self.cells],
+            difference=[
+                _signed(cell.difference, self.digits) if cell.printed else "–"
+                for cell in self.cells
+            ],
+            outside=["" if cell.agrees else "outside" for cell in self.cells],
+        )
+        return frame if self.outside else frame.drop(columns="outside")
+
+    def paper(self) -> str:
+        """The paper's numbers in one line."""
+        cells = [cell for cell in self.cells if cell.printed]
+        return (
+            self._line([cell.paper for cell in cells], list(map(self._printed, cells)))
+            or "not printed"
+        )
+
+    def ours(self) -> str:
+        """Our numbers in one line."""
+        values = [cell.ours for cell in self.cells]
+        return self._line(values, [_number(value, self.digits) for value in values])
+
+    def _printed(self, cell: Cell) -> str:
+        if not cell.printed:
+            return "–"
+        return {"=": "", "<=": "≤ ", ">=": "≥ "}[cell.relation] + _number(cell.paper, self.digits)
+
+    def _line(self, values: list[float], texts: list[str]) -> str:
+        if len(values) <= 4:
+            return " / ".join(texts)
+        low, high = (_number(end, self.digits) for end in (min(values), max(values)))
+        return f"{len(values)} numbers, {low} to {high}"
+
+
+def outcome(*cells: Cell, note: str = "", holds: bool | np.bool = True, digits: int = 3) -> Outcome:
+    """What a row measured, its cells one after the other."""
+    return Outcome(cells, note, bool(holds), digits)
+
+
+def between(
+    name: str, low: float, ours: float, high: float, room: float = 0.0
+) -> tuple[Cell, Cell]:
+    """A number that the paper puts into a range: a cell for each end."""
+    return Cell(f"{name}, from below", low, ours, room, ">="), Cell(
+        f"{name}, from above", high, ours, room, "<="
+    )
+
+
+def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
+    """Return the cells of a table with columns X and ``printed_X``; ``rooms`` has tolerances."""
+    for row in rows.to_dict("records"):
+        for part, room in rooms.items():
+            yield Cell(
+                f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part
+            )
+
+
+def _number(value: float, digits: int) -> str:
+    if abs(value) < 1e-12:  # rounding
+        return "0"
+    if value < 0:
+        return ("−" if round(value, digits) else "") + _number(-value, digits)
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.{digits}f}"
+
+
+def _signed(value: float, digits: int) -> str:
+    text = _number(abs(value), digits)
+    return "0" if not text.strip("0.") else ("+" if value > 0 else "−") + text
