@@ -18,8 +18,10 @@ from installing import install_from_system
 
 NAMES = ("redis-server", "valkey-server")
 PACKAGES = {"apt-get": "redis-server", "dnf": "redis", "apk": "redis"}
-MEND = "no redis-server could be found or installed: install Redis (Debian, Ubuntu: apt install redis-server), or set "
-MEND += "ADALIB_REDIS_SERVER to its path"
+MEND = (
+    "no redis-server could be found or installed: install Redis "
+    "(Debian, Ubuntu: apt install redis-server), or set ADALIB_REDIS_SERVER to its path"
+)
 
 
 @functools.cache

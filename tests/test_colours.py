@@ -1,4 +1,5 @@
-"""Colours: budgets in order of lightness, visible on white and on black; one table of meanings for Python and pages."""
+"""Colours: budgets in order of lightness, visible on white and on black; one table of meanings for
+Python and pages."""
 
 import re
 

@@ -25,8 +25,8 @@ LOADING = {"link": "href"} | dict.fromkeys(
 )
 CHAPTERS = [page for page in toc_pages() if page.startswith("notebooks/")]
 WANTED = (
-    "Lagrangian", "dual function", "duality gap", "envelope", "net value", "regret", "subgradient", "optimism",
-    "in-sample", "token",
+    "Lagrangian", "dual function", "duality gap", "envelope", "net value", "regret", "subgradient",
+    "optimism", "in-sample", "token",
 )  # fmt: skip
 
 

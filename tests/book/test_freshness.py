@@ -18,7 +18,8 @@ from conftest import ROOT
 MODULES = {
     "__init__.py": (
         "import lazy_loader\n\n"
-        '__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submod_attrs={"oracle": ["solve"]})\n'
+        'names = {"oracle": ["solve"]}\n'
+        "__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submod_attrs=names)\n"
     ),
     "problem.py": "SIZE = 1\n",
     "oracle.py": "from adalib.problem import SIZE\n\n\ndef solve():\n    return SIZE\n",

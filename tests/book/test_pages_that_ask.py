@@ -14,10 +14,11 @@ from adalib.teach.figures import cards, table
 from adalib.teach.games import feed, guess, kinds, lineup, sentence, tangent, votes
 from contents import chapters
 
-PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
-checked> 12 <em>Or so.</em></p></li></ul></div><div class="prompt admonition"><p>Which?</p><ul
-class="contains-task-list"><li><p><input type="checkbox"> this <em>No.</em></p></li><li><p><input type="checkbox"
-checked> that <em>Yes.</em></p></li></ul></div>"""
+PROMPT = """<div class="prompt admonition"><p>How many?</p><ul
+class="contains-task-list"><li><p><input type="checkbox" checked> 12 <em>Or so.</em></p></li></ul>
+</div><div class="prompt admonition"><p>Which?</p><ul
+class="contains-task-list"><li><p><input type="checkbox"> this <em>No.</em></p></li><li><p><input
+type="checkbox" checked> that <em>Yes.</em></p></li></ul></div>"""
 
 
 def said(page) -> str:
@@ -64,7 +65,8 @@ def test_answers_vote_as_they_come_and_the_address_keeps_them(play, word):
     assert "After 1 answer, " in said(page)
     page.evaluate("location.hash = '#asked=96,5'")
     page.wait_for_function(
-        "document.querySelector('[role=status]').textContent.startsWith('After 96 answers, 40 leads')"
+        "document.querySelector('[role=status]')"
+        ".textContent.startsWith('After 96 answers, 40 leads')"
     )
 
 
@@ -84,9 +86,9 @@ def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
     page = play(tangent([1, 2, 4, 8, 16], curve, start=0.04).html + game.html, "price.js")
     one, all_ = page.locator(".price-sentence").all()
     assert (
-        "buys 8 answers. The vote is right with chance 0.85. It costs 8 × 0.040 = 0.32, which leaves 0.53."
-        in one.inner_text()
-    )
+        "buys 8 answers. The vote is right with chance 0.85. "
+        "It costs 8 × 0.040 = 0.32, which leaves 0.53."
+    ) in one.inner_text()
     for at, key in ((41, "ArrowRight"), (51, "PageUp"), (100, "End"), (0, "Home")):
         page.get_by_role("slider").nth(1).press(key)
         assert f"{game.data['cost'][at]:.2f} answers on average" in all_.inner_text()
@@ -125,10 +127,13 @@ def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
     names = {"inside": "inside", "held out": "held out"}
     rows = (0.05, 0.02, 0.01, 0.03), [(0.05, 0.0, -0.01, 0.01), (0.04, 0.001, -0.01, 0.01)]
     page = play(feed(*rows, names).html, "noise.js")
-    width = "() => [...document.querySelectorAll('.noise-bar')].map((bar) => bar.getBoundingClientRect().width)"
-    text = page.evaluate(width)
+    widths = (
+        "() => [...document.querySelectorAll('.noise-bar')]"
+        ".map((bar) => bar.getBoundingClientRect().width)"
+    )
+    text = page.evaluate(widths)
     page.get_by_role("button", name="Feed it noise").tap()
-    noise = page.evaluate(width)
+    noise = page.evaluate(widths)
     assert noise[0] == pytest.approx(text[0])
     assert noise[1] < 1 < text[1]
     assert "Noise, draw 1 of 2: +5.0 points inside, +0.0 held out" in said(page)

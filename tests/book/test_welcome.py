@@ -84,7 +84,8 @@ def test_what_a_tile_says_covers_no_tile_and_moves_nothing_and_keys_move_by_rows
 
 def test_a_link_shows_the_plan_that_was_shared(page, html, new_page):
     page.evaluate(
-        "navigator.share = undefined; navigator.clipboard.writeText = async (text) => (window.copied = text)"
+        "navigator.share = undefined;"
+        "navigator.clipboard.writeText = async (text) => (window.copied = text)"
     )
     page.locator(".spend-tile").nth(7).tap()
     page.get_by_role("button", name="Share").tap()

@@ -64,7 +64,8 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path):
     [
         MemoryError(),
         MemoryError(
-            "Unable to allocate 2.98 GiB for an array with shape (20000, 20000) and data type float64"
+            "Unable to allocate 2.98 GiB for an array with shape (20000, 20000) "
+            "and data type float64"
         ),
         ImportError("libxgboost.so: failed to map segment from shared object"),
         RuntimeError("can't start new thread"),

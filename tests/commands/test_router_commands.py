@@ -1,4 +1,5 @@
-"""fit, route and serve as a user runs them: in processes of their own, stopped, killed and gone on with."""
+"""fit, route and serve as a user runs them: in processes of their own, stopped, killed and gone on
+with."""
 
 import argparse
 import contextlib
@@ -66,7 +67,10 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_b
     )
     assert main([*fit, str(tmp_path / "waits"), "--round-price", "0.02"]) == 0
     printed = capsys.readouterr().out
-    held_out = r"held out, 31 questions: accuracy (\S+) \[(\S+), (\S+)\] for (\S+) samples and (\S+) rounds"
+    held_out = (
+        r"held out, 31 questions: accuracy (\S+) \[(\S+), (\S+)\] "
+        r"for (\S+) samples and (\S+) rounds"
+    )
     accuracy, low, high, spent, waited = map(float, re.search(held_out, printed).groups())
     assert low <= accuracy <= high
     assert Router.load(tmp_path / "waits").policy.round_price == 0.02
@@ -300,7 +304,8 @@ def served(folder, upstream):
 
 @contextmanager
 def in_flight(client, upstream):
-    """A request that the upstream has seen and not yet answered; yields where its outcome will be."""
+    """A request that the upstream has seen and not yet answered; yields where its outcome will
+    be."""
     outcome = []
 
     def ask():
@@ -505,5 +510,6 @@ def test_the_server_needs_nothing_that_only_the_book_needs():
         "dask",
         "matplotlib",
     ]
-    code = f"import sys; sys.modules.update(dict.fromkeys({blocked})); import adalib.router.server, adalib.commands.serve"
+    code = f"import sys; sys.modules.update(dict.fromkeys({blocked}))\n"
+    code += "import adalib.router.server, adalib.commands.serve"
     subprocess.run([sys.executable, "-c", code], check=True)

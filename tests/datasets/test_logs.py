@@ -28,10 +28,18 @@ def opened(question, text):
 SHAPES = {
     "LiteLLM": opened,
     "LiteLLM's spend": lambda q, a: {
-        "messages": "{}", "proxy_server_request": json.dumps({"messages": turns(q)}), "response": json.dumps(said(a))},
-    "Helicone": lambda q, a: {"request_body": {"model": "m", "messages": turns(q)}, "response_body": said(a)},
-    "OpenRouter": lambda q, a: {"data": {"input": {"messages": turns(q)}, "output": {"completion": a}}},
-}  # fmt: skip
+        "messages": "{}",
+        "proxy_server_request": json.dumps({"messages": turns(q)}),
+        "response": json.dumps(said(a)),
+    },
+    "Helicone": lambda q, a: {
+        "request_body": {"model": "m", "messages": turns(q)},
+        "response_body": said(a),
+    },
+    "OpenRouter": lambda q, a: {
+        "data": {"input": {"messages": turns(q)}, "output": {"completion": a}}
+    },
+}
 
 
 def write(path, shape=opened, samples=16, more=()):

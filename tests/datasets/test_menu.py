@@ -1,4 +1,5 @@
-"""A menu of models: the table of arms, the file that holds it, and what the solvers and the evaluation make of it."""
+"""A menu of models: the table of arms, the file that holds it, and what the solvers and the
+evaluation make of it."""
 
 import json
 from dataclasses import replace
@@ -83,7 +84,8 @@ def test_a_file_of_several_models_is_the_files_one_after_the_other(tmp_path):
 
 
 def efforts(n=6, samples=4):
-    """Lines of one model at two efforts: later questions are longer, most of all at the high effort."""
+    """Lines of one model at two efforts: later questions are longer, most of all at the high
+    effort."""
     records = lines(two_models(n, samples))
     for at, record in enumerate(records):
         high = at >= n
@@ -202,7 +204,8 @@ def test_a_menu_of_one_model_is_evaluated_like_the_model():
 
 
 def test_held_out_learns_whom_to_ask():
-    """The text tells which questions the small model cannot answer: a policy that reads it asks the large one there."""
+    """The text tells which questions the small model cannot answer: a policy that reads it asks the
+    large one there."""
     rows = held_out(two_models(), [25], budgets=(1, 2, 4), noises=1)
     found = {row.policy: row for row in rows}
     assert found["oracle"].gain_low > 0.05

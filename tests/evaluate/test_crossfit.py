@@ -1,4 +1,5 @@
-"""Intervals and the honest oracle, against closed forms, enumeration of every sample, and simulated truth."""
+"""Intervals and the honest oracle, against closed forms, enumeration of every sample, and simulated
+truth."""
 
 from itertools import product
 from math import comb
@@ -58,7 +59,8 @@ def every_sample(p, R, budgets):
 @pytest.mark.parametrize("p", [(0.5, 0.5), (0.7, 0.4), (0.6, 0.9)])
 @pytest.mark.parametrize("target", [1.0, 2.0, 3.0])
 def test_the_truth_lies_between_cross_fitted_and_in_sample(p, target):
-    """Expectations are exact here: every sample of 3 answers to two questions, weighted by its probability."""
+    """Expectations are exact here: every sample of 3 answers to two questions, weighted by its
+    probability."""
     budgets = (1, 3)
     truth = two_answer(p).table(budgets)
     samples = list(every_sample(p, 3, budgets))
@@ -92,7 +94,8 @@ def test_optimism_of_two_flat_budgets_is_a_binomial_coefficient(trials):
 
 @pytest.mark.parametrize("R", [16, 48])
 def test_optimism_on_fair_coins_is_a_finite_sum(R):
-    """With two answers the estimates of all budgets are functions of one count, so the expectation can be summed."""
+    """With two answers the estimates of all budgets are functions of one count, so the expectation
+    can be summed."""
     budgets = (1, 4, 16)
     classes = np.arange(R)[None, :] >= np.arange(R + 1)[:, None]  # row k: k right answers
     best = acc_subsets(classes.astype(int), ~classes, budgets).max(axis=1)

@@ -1,4 +1,5 @@
-"""The headline gain by its causes: the parts add up, and the record is that of chapter 9's table."""
+"""The headline gain by its causes: the parts add up, and the record is that of chapter 9's
+table."""
 
 import sys
 

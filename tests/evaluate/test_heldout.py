@@ -1,4 +1,5 @@
-"""The held-out protocol, against simulated truth and an independent reckoning; an answer that opens the vote."""
+"""The held-out protocol, against simulated truth and an independent reckoning; an answer that opens
+the vote."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -91,7 +92,8 @@ def test_a_text_that_tells_pays_and_noise_does_not(told_rows):
         assert row(told_rows, "noise", target).gain < 0.005
         assert curve.share == pytest.approx(curve.gain / row(told_rows, "oracle", target).gain)
     assert row(told_rows, "curve", 3).gain_low > 0
-    # What a clairvoyant earns is known: 2 questions in 15 of the helpful third buy 15 more samples at target 3.
+    # What a clairvoyant earns is known: 2 questions in 15 of the helpful third buy 15 more samples
+    # at target 3.
     helped = two_answer(0.65).acc(BUDGETS)[0]
     assert row(told_rows, "curve", 3).gain <= (3 - 1) / 15 * (helped[2] - helped[0])
 
@@ -105,7 +107,8 @@ def test_features_that_know_nothing_claim_nothing(told):
 
 
 def test_a_null_pays_nobody():
-    """Twenty draws of a population that nothing helps; a false claim in twenty is allowed, and they are rarer."""
+    """Twenty draws of a population that nothing helps; a false claim in twenty is allowed, and they
+    are rarer."""
     drawn = [
         held_out(flat_null(80, s).sample(48, s), [3], BUDGETS, noises=1, protocol=TWO)
         for s in range(20)
@@ -134,7 +137,8 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
 
 
 def test_the_mix_is_the_hull_at_the_realised_cost():
-    """By hand: the line between the uniform budgets 1 and 16 of two-answer questions, halves apart."""
+    """By hand: the line between the uniform budgets 1 and 16 of two-answer questions, halves
+    apart."""
     responses = two_answer(np.full(20, 0.7)).sample(64)
     rows = with_columns(responses, [2], (1, 16))
     uniform = np.mean(
@@ -166,7 +170,8 @@ def test_copies_and_groups_stay_in_one_fold(told):
 
 
 def test_copies_do_not_narrow_the_interval():
-    """Three copies of every question are no more evidence than one; as questions of their own they would seem so."""
+    """Three copies of every question are no more evidence than one; as questions of their own they
+    would seem so."""
     once = beta_population(40, 0.5, 0.5).sample(8)
     copies = {
         name: np.repeat(getattr(once, name), 3, axis=0).tolist()
@@ -188,7 +193,8 @@ def test_copies_do_not_narrow_the_interval():
 
 
 def test_a_family_that_was_never_seen_teaches_nothing():
-    """Which of the families is helped cannot be told from the others, so by family the gain is gone."""
+    """Which of the families is helped cannot be told from the others, so by family the gain is
+    gone."""
     family = np.arange(360) % 12
     responses = two_answer(np.tile([0.98, 0.65, 0.02], 4)[family]).sample(32, seed=2)
     seen, unseen = (
@@ -202,7 +208,8 @@ def test_a_family_that_was_never_seen_teaches_nothing():
 
 
 def test_anything_that_fits_and_predicts_can_be_scored(told, told_rows):
-    """Named learners stand where label and curve stand, and are not disturbed by others beside them."""
+    """Named learners stand where label and curve stand, and are not disturbed by others beside
+    them."""
     learners = {
         "weighted": LabelPolicy(weighted=True),
         "curve": CurvePolicy(),
@@ -252,7 +259,8 @@ def test_another_table_is_another_vote_or_another_cost():
 
 
 def test_curves_of_unseen_questions(told):
-    """The word tells the curve: a model of the other questions knows it, and one of other words does not."""
+    """The word tells the curve: a model of the other questions knows it, and one of other words
+    does not."""
     kind = np.array([question.split()[-2] for question in told.questions])
     chance = {"calm": 0.98, "wild": 0.65, "dull": 0.03}
     truth = two_answer([chance[word] for word in kind]).acc(BUDGETS)
@@ -364,7 +372,8 @@ def test_an_answer_that_is_thrown_away_is_paid_for(doubtful):
 
 
 def test_the_answer_that_was_looked_at_is_in_the_vote_that_is_scored(doubtful):
-    """Whoever buys one answer has the first one where it opens the vote, and an average one where it does not."""
+    """Whoever buys one answer has the first one where it opens the vote, and an average one where
+    it does not."""
     first, rest = doubtful
     opened = curve(rest, first.values, target=1.0, first=first)
     assert (opened.cost, opened.accuracy) == (1.0, pytest.approx(first.values.mean()))

@@ -1,4 +1,5 @@
-"""The dear tables of chapters 9 and 11: their cells, and a cheap part of what is recorded computed again."""
+"""The dear tables of chapters 9 and 11: their cells, and a cheap part of what is recorded computed
+again."""
 
 import sys
 from dataclasses import replace
@@ -189,7 +190,8 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
 
 
 def test_the_home_made_sets_with_the_whole_menu_come_out_again():
-    """The policy is the one of the other record; a wider menu can only help the mix that is chosen in sample."""
+    """The policy is the one of the other record; a wider menu can only help the mix that is chosen
+    in sample."""
     narrow, wide = (
         recorded_cells()["drill-fewshot by question"],
         recorded_cells("menus")["drill-fewshot by question"],

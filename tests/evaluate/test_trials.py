@@ -1,4 +1,5 @@
-"""Whatever learns is put on trial alike: policies that plan, rules that watch the answers come in, and odd ones."""
+"""Whatever learns is put on trial alike: policies that plan, rules that watch the answers come in,
+and odd ones."""
 
 from types import SimpleNamespace as Namespace
 
@@ -52,7 +53,8 @@ def tried(responses, targets, budgets=BUDGETS, features=None, **protocol):
 
 
 def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
-    """By brute force over both halves: every question once a half, on the answers of the half that did not teach."""
+    """By brute force over both halves: every question once a half, on the answers of the half that
+    did not teach."""
     rule, rows = tried(few, [3, 6])
     halves = few.split_samples(0)
     whole = [

@@ -1,4 +1,5 @@
-"""The verdict: which word it says, by hand, on worlds whose truth is known, and as it was recorded."""
+"""The verdict: which word it says, by hand, on worlds whose truth is known, and as it was
+recorded."""
 
 import sys
 from pathlib import Path
@@ -115,7 +116,8 @@ def test_the_number_of_questions_that_would_do_does():
 
 
 def test_choice_and_score_are_separate():
-    """Forty policies without a gain: the best looks good on all questions; its stated gain does not."""
+    """Forty policies without a gain: the best looks good on all questions; its stated gain does
+    not."""
     looks = [("oracle", 2.0), *((f"policy {j}", 2.0) for j in range(40))]
     stated, best, claims = [], [], 0
     for seed in range(200):
@@ -227,7 +229,8 @@ def test_families_of_which_few_lose(families):
 
 
 def test_the_record_keeps_its_promise():
-    """At most 5% false claims in every world, up to the chance of a thousand evaluations, and power."""
+    """At most 5% false claims in every world, up to the chance of a thousand evaluations, and
+    power."""
     found = {
         name: {row["questions"]: row for row in recorded("intervals")[f"verdict: {name}"]}
         for name in TRIALS

@@ -113,7 +113,8 @@ def test_values_are_shown_as_a_notebook_shows_them(cells):
     page.update(
         [
             (
-                "from IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'), None)\n'text'",
+                "from IPython.display import HTML, display\n"
+                "display(HTML('<b>1</b>'), None)\n'text'",
                 False,
             )
         ]

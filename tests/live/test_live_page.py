@@ -15,8 +15,11 @@ CHAPTER = "notebooks/02_oracle.html"
 def served(html):
     """The address of the built book, with Python beside it."""
     if not (html / "_live" / "index.json").exists():
-        told = "there is no Python beside the book: run `make live`; where pip cannot download, it says what else to do"
-        pytest.fail(told, pytrace=False)
+        pytest.fail(
+            "there is no Python next to the book: run `make live`; "
+            "where pip cannot download, it says what else to do",
+            pytrace=False,
+        )
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(html))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)

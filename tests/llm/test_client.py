@@ -47,7 +47,8 @@ def _impatient(monkeypatch):
 
 
 def assert_no_key(error):
-    """Neither an error nor what a traceback would show above it holds the key; and it is one line."""
+    """Neither an error nor what a traceback would show above it holds the key; and it is one
+    line."""
     assert error.__cause__ is None
     while error is not None:
         assert KEY not in str(error)
@@ -70,7 +71,8 @@ def test_a_good_answer_and_what_was_asked():
     }
     assert server.keys == [KEY] * 2
     assert server.seen[1]["top_logprobs"] == 20
-    # The server's tokens have p = 1/2 and 1/4; each one's candidates are the two, so each one's entropy is ln 2.
+    # The server's tokens have p = 1/2 and 1/4; each one's candidates are the two, so each one's
+    # entropy is ln 2.
     assert sure.logprob == pytest.approx(-1.5 * math.log(2), abs=1e-6)
     assert sure.entropy == pytest.approx(math.log(2), abs=1e-6)
 
@@ -283,7 +285,8 @@ def test_entropy_of_the_likeliest_is_a_lower_bound_on_the_whole(logits):
     assert mean_entropy([logprobs[:3]]) <= whole + 2e-6
 
 
-# Odd replies: whatever an endpoint sends, it ends in another try or in one line, and nothing odd is stored.
+# Odd replies: whatever an endpoint sends, it ends in another try or in one line, and nothing odd is
+# stored.
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])

@@ -1,4 +1,5 @@
-"""The collector: resumable whatever ends it, never one answer twice, one clear line for whatever goes wrong."""
+"""The collector: resumable whatever ends it, never one answer twice, one clear line for whatever
+goes wrong."""
 
 import functools
 import json
@@ -181,7 +182,8 @@ def test_an_answer_cut_at_the_limit_is_read_as_unfinished(file, tmp_path):
 
 
 def started(line: list[str]) -> subprocess.Popen:
-    """A command that heeds Ctrl-C, also where a shell runs the tests in the background and ignores it for all."""
+    """A command that heeds Ctrl-C, also where a shell runs the tests in the background and ignores
+    it for all."""
     heed = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(line, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
 

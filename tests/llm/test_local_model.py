@@ -96,8 +96,9 @@ def test_only_temperature_shapes_the_draw_and_no_page_of_another_origin_may_read
 
 @on_a_loop
 async def test_the_first_token_is_drawn_as_often_as_the_model_says(local):
-    # At temperature 1 a first token has its own probability: count how often it is the likeliest one. Any filter or
-    # penalty would make that one likelier. Five standard deviations on both sides.
+    # At temperature 1 a first token has its own probability: count how often it is the likeliest
+    # one. Any filter or penalty would make that one likelier. Five standard deviations on both
+    # sides.
     message, count = [{"role": "user", "content": "Name an animal that is not a cat."}], 120
     how = {"temperature": 1.0, "max_tokens": 1, "logprobs": True}
     async with Client(local.base_url, local.model) as endpoint:
@@ -154,8 +155,12 @@ def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
 
 
 def test_the_server_ends_with_whoever_started_it():
-    started = "from adalib.llm.local import local_model; import os\n"
-    started += "with local_model(parallel=1, context=64) as m: print(m.base_url, flush=True); os.kill(os.getpid(), 9)"
+    started = (
+        "from adalib.llm.local import local_model; import os\n"
+        "with local_model(parallel=1, context=64) as model:\n"
+        "    print(model.base_url, flush=True)\n"
+        "    os.kill(os.getpid(), 9)"
+    )
     url = subprocess.run(
         [sys.executable, "-c", started], stdout=subprocess.PIPE, text=True
     ).stdout.strip()

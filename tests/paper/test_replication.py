@@ -28,12 +28,14 @@ from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_SETTINGS, PAPER_
 
 # Everything that the paper shows, in its order, and our eight experiments.
 ITEMS = """
-Eq1/2/3 | Eq4, Def1, Eq5 | Eq6 | Thm1 | Fig2 monotone | Prop1 | App C Eqs | Thm2, Eq9 | Cor1 | Thm3(1) | Thm3(2) |
-Alg1 | Eq7/8 | Fig1 motivation | Fig3 pipeline | Setup | Hyper: GBM | Hyper: search | Hyper: features |
+Eq1/2/3 | Eq4, Def1, Eq5 | Eq6 | Thm1 | Fig2 monotone | Prop1 | App C Eqs | Thm2, Eq9 | Cor1 |
+Thm3(1) | Thm3(2) | Alg1 | Eq7/8 | Fig1 motivation | Fig3 pipeline | Setup | Hyper: GBM |
+Hyper: search | Hyper: features |
 Hyper: LR/SVM-RBF/RF/MLP64/GBM | Baselines | Table1 main | Claims 5.2 | Fig4 pareto |
-Table ablation_main = Table ablation | Fig heatmap | App D | App E.4 | Table per_level | Table oracle_dist |
-Table oracle_gap | Fig oracle_scatter | Fig archetypes | Table lambda_sweep | Fig bsearch (a–d) | Fig lagrangian (a–c) |
-Fig ablation_clf (a–c) | Fig data_eff | Fig budget_gran (a–c) | Fig feat_imp (a,b) | Complexity | Related-work claims |
+Table ablation_main = Table ablation | Fig heatmap | App D | App E.4 | Table per_level |
+Table oracle_dist | Table oracle_gap | Fig oracle_scatter | Fig archetypes | Table lambda_sweep |
+Fig bsearch (a–d) | Fig lagrangian (a–c) | Fig ablation_clf (a–c) | Fig data_eff |
+Fig budget_gran (a–c) | Fig feat_imp (a,b) | Complexity | Related-work claims |
 NEW R1 | NEW R2 | NEW R3 | NEW R4 | NEW R5 | NEW R6 | NEW R7 | NEW R8
 """
 IDS = [re.sub(r"\s+", " ", item).strip() for item in ITEMS.split("|")]

@@ -28,7 +28,8 @@ def honest(tmp_path_factory):
 
 @pytest.fixture
 def gift(honest, tmp_path):
-    """A folder with a router, changed by make(kind), and a module that leaves a mark when it runs."""
+    """A folder with a router, changed by make(kind), and a module that leaves a mark when it
+    runs."""
     (tmp_path / "gift").mkdir()
     (tmp_path / "gift" / "__init__.py").write_text("")
     (tmp_path / "gift" / "evil.py").write_text(EVIL.format(marker=str(tmp_path / "mark")))

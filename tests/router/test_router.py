@@ -1,4 +1,5 @@
-"""The router: decisions that survive a file, budgets and caps that hold, faults that end in the best vote so far."""
+"""The router: decisions that survive a file, budgets and caps that hold, faults that end in the
+best vote so far."""
 
 import inspect
 import json
@@ -202,7 +203,8 @@ def played_back(questions, answers):
 
 
 def test_a_price_on_rounds_asks_what_the_induction_says(tmp_path):
-    """Saved, loaded and asked answer by answer, it does what the arrays of the replay do; and what no file may say."""
+    """Saved, loaded and asked answer by answer, it does what the arrays of the replay do; and what
+    no file may say."""
     teach, score = beta_population(80, 1.5, 1.5, seed=2).sample(48).split_samples(0)
     Router.fit(teach, budget=4, signals=("votes",), round_price=0.003).save(tmp_path)
     router = Router.load(tmp_path)
@@ -223,7 +225,8 @@ def test_a_price_on_rounds_asks_what_the_induction_says(tmp_path):
 
 @pytest.mark.parametrize("round_price", [None, 0.003])
 def test_a_budget_is_what_is_spent_at_most(round_price):
-    """Half is settled after three answers and half is a coin's toss: long votes bring less than they must."""
+    """Half is settled after three answers and half is a coin's toss: long votes bring less than
+    they must."""
     easy = Population(
         np.repeat([[0.95, 0.05], [0.512, 0.488]], 100, axis=0), np.zeros(200, dtype=int)
     ).sample(64)
@@ -377,7 +380,8 @@ def test_other_questions_get_one_answer_or_none(router):
 
 
 def test_all_formulas_of_a_question_share_one_count_of_work(router, monkeypatch):
-    """Past it they are told apart by their letters, as one by one as all at once; at the deadline they have no vote."""
+    """Past it they are told apart by their letters, as one by one as all at once; at the deadline
+    they have no vote."""
     told = [text for k in range(20) for text in (f"x+{k}y", f"{k}y+x")]
     monkeypatch.setattr(judge, "WORK", 10 * judge.work("x+2y"))
     client = Playback([rf"It is \boxed{{{text}}}" for text in told])
@@ -436,7 +440,7 @@ def test_what_a_reply_says_of_itself_reaches_the_vote(answers, tmp_path):
     routed = router.answer("How much?", client, price=1e-9)
     assert routed.answer == "8"  # a third of the votes, and nearly all of their weight
     assert routed.votes["7"] > routed.votes["8"]
-    assert all(how["logprobs"] for how in client.how)
+    assert all(options["logprobs"] for options in client.options)
     plain = router.answer("How much?", Playback(SPLIT))
     assert router.votes_alone  # as many answers as the budget pays for, weighed alike
     assert (plain.samples, plain.answer) == (4, "8")

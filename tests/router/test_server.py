@@ -1,4 +1,5 @@
-"""The server before a slow, failing and lying upstream, asked by the plain openai client, by hand and by a browser."""
+"""The server before a slow, failing and lying upstream, asked by the plain openai client, by hand
+and by a browser."""
 
 import contextlib
 import json
@@ -136,7 +137,8 @@ def standing(folder):
 
 @pytest.fixture
 def both(standing):
-    """The standing ones, the upstream as good as new; what a test did to it does not outlive the test."""
+    """The standing ones, the upstream as good as new; what a test did to it does not outlive the
+    test."""
     upstream, running = standing
     wait_until_closed(running.service)
     upstream.fault, upstream.replies = lambda k: "ok", {}
@@ -410,7 +412,8 @@ def test_a_fault_that_stays_is_a_proper_error(both, fault, status, kind, stream)
 
 
 def test_no_odd_reply_gets_through_and_numbers_that_nobody_can_use_are_left_out(both):
-    """Every odd reply once, then for good: the next try answers, or a proper error does, in one line."""
+    """Every odd reply once, then for good: the next try answers, or a proper error does, in one
+    line."""
     turns = []
     upstream, running = both
     upstream.fault = lambda k: turns.pop() if turns else "ok"

@@ -1,4 +1,5 @@
-"""One budget over several servers: summed exactly, held on average, and nothing lost with a server that dies."""
+"""One budget over several servers: summed exactly, held on average, and nothing lost with a server
+that dies."""
 
 # ruff: noqa: F811 - folder is a fixture of another file
 import asyncio
@@ -103,7 +104,8 @@ async def test_what_others_have_open_counts_in_the_ceiling(folder, redis):
 
 @on_a_loop
 async def test_an_unequal_load_is_held_on_average(folder, redis):
-    """One server gets the hard questions, the others the easy ones: a question costs more where the price is low."""
+    """One server gets the hard questions, the others the easy ones: a question costs more where the
+    price is low."""
     rng = random.Random(0)
     async with shares(folder, redis, 3) as three:
         for _ in range(1000):
@@ -335,7 +337,8 @@ def test_one_of_three_servers_is_killed_under_load(folder, redis):
 
 
 def _live(url, at_least):
-    """A server's figures, as soon as it has heard of so much spent: it looks at least once a second."""
+    """A server's figures, as soon as it has heard of so much spent: it looks at least once a
+    second."""
     deadline = time.monotonic() + 60
     while True:
         live = httpx.get(f"{url.removesuffix('/v1')}/live.json", trust_env=False).json()
@@ -347,7 +350,8 @@ def _live(url, at_least):
 
 
 def _load(urls, victim):
-    """Ask all servers from twelve threads, kill one in the middle; costs that clients were told, and errors."""
+    """Ask all servers from twelve threads, kill one in the middle; costs that clients were told,
+    and errors."""
     told, lost, turn = [], [], itertools.count()
 
     def worker():
@@ -371,7 +375,8 @@ def _load(urls, victim):
 
 @on_a_loop
 async def test_a_slow_redis_lends_to_all_at_once(folder, redis):
-    """Sixty-four votes that want money while Redis takes its time wait for two loans, not for 64."""
+    """Sixty-four votes that want money while Redis takes its time wait for two loans, not for
+    64."""
     async with shares(folder, redis, 1, total=100.0) as (share,):
         await share.synchronise()
         real = share._lending

@@ -1,4 +1,5 @@
-"""Go on, or go up: against brute force, against populations where the best rule is known, and on a menu of one."""
+"""Go on, or go up: against brute force, against populations where the best rule is known, and on a
+menu of one."""
 
 import numpy as np
 import pytest
@@ -27,7 +28,8 @@ def test_with_true_guesses_every_stream_takes_its_best_way(steps, streams, seed)
 
 
 def two_models(n=120, hard=0.4, dear_right=True):
-    """The cheap model knows the easy questions and guesses at the others; the dear one knows all, or nothing."""
+    """The cheap model knows the easy questions and guesses at the others; the dear one knows all,
+    or nothing."""
     rows = [f"q{i}" for i in range(n)]
     easy = np.arange(n) >= hard * n
     cheap = [["7"] * 16 if known else [str(100 + j) for j in range(16)] for known in easy]

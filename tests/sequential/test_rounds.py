@@ -21,9 +21,8 @@ def best_rule(price, wait):
     """What the best rule gains at two prices, by dynamic programming over the counts of the two
     answers."""
 
-    def mass(
-        a, b
-    ):  # chance of one order of these counts, answer 0 right or answer 1 right: which one is not known
+    def mass(a, b):
+        """The chance of one order of these counts if answer 0 is right, and if answer 1 is."""
         return (PEOPLE**a * (1 - PEOPLE) ** b).mean(), (PEOPLE**b * (1 - PEOPLE) ** a).mean()
 
     def after(a, b, more):  # counts after so many more answers, with their chances

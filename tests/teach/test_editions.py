@@ -1,4 +1,5 @@
-"""Students get no solution and no marked option; live notebooks hold nothing that only a page can show."""
+"""Students get no solution and no marked option; live notebooks hold nothing that only a page can
+show."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ def test_a_student_gets_no_solution_and_no_marked_option(name):
 
 
 def names(code: str) -> tuple[set[str], set[str]]:
-    """The names that a cell binds, and those it reads before it has bound them itself, by Python's own compiler."""
+    """The names that a cell binds, and those it reads before it has bound them itself, by Python's
+    own compiler."""
     bound: set[str] = set()
     read: set[str] = set()
 
@@ -91,7 +93,8 @@ def names(code: str) -> tuple[set[str], set[str]]:
 
 
 def uses_of_solutions(cells) -> list[str]:
-    """Names that a solution binds last before a later cell, which is no solution, reads them: "cell 12: share"."""
+    """Names that a solution binds last before a later cell, which is no solution, reads them: "cell
+    12: share"."""
     solutions, theirs, used = dict(solution_cells(cells)[1]), set(), []
     for at, cell in enumerate(cells):
         if cell.cell_type == "code":
@@ -138,7 +141,10 @@ def test_marks_that_do_not_match_are_refused(texts, fault):
 
 
 def test_a_number_to_be_guessed_is_locked_with_its_explanation():
-    text = ":::{admonition} Guess\n:class: prompt\nHow many?\n- [x] {glue:text}`n` *Of {glue:text}`all`.*\n:::"
+    text = (
+        ":::{admonition} Guess\n:class: prompt\nHow many?\n"
+        "- [x] {glue:text}`n` *Of {glue:text}`all`.*\n:::"
+    )
     locked = locked_quizzes(text, {"n": "7", "all": "19"})
     assert "7" not in re.sub(r"<span[^>]*>", "", locked)
     assert re.search(r"^- \[ \] <span class=\"quiz-lock\"", locked, re.M)
@@ -188,8 +194,9 @@ def test_live_text_spells_out_roles():
     }
     book = Book({"n": "372", "s": "0.031"}, works, {"thm": "Weak duality"}, {"eq": "1.1"})
     said = live_text(
-        "{glue:text}`n`, {glue:text}`n:,d`, {glue:text}`s:.1%`; {cite}`a,b`, {cite:t}`b`; {prf:ref}`thm`, "
-        "{prf:ref}`the ledger <lem>`, {eq}`eq`, [cards](../book/data-cards.md), {term}`the dual <dual>`",
+        "{glue:text}`n`, {glue:text}`n:,d`, {glue:text}`s:.1%`; {cite}`a,b`, {cite:t}`b`; "
+        "{prf:ref}`thm`, {prf:ref}`the ledger <lem>`, {eq}`eq`, [cards](../book/data-cards.md), "
+        "{term}`the dual <dual>`",
         book,
     )
     assert said == (

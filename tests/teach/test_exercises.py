@@ -1,4 +1,5 @@
-"""The checks of the exercises: silent until answered, right for the truth, a hint for anything else."""
+"""The checks of the exercises: silent until answered, right for the truth, a hint for anything
+else."""
 
 from __future__ import annotations
 

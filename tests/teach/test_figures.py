@@ -1,4 +1,5 @@
-"""Figures on a page, the shapes they are made of, those of chapters 5 to 8, and all of the built book."""
+"""Figures on a page, the shapes they are made of, those of chapters 5 to 8, and all of the built
+book."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def test_text_is_data_wherever_it_stands(text):
 
 
 def test_neighbouring_colours_stand_apart_from_both_backgrounds():
-    """WCAG asks a contrast of 3 for graphics; the palette keeps 2 or more on white and on the dark page."""
+    """WCAG asks a contrast of 3 for graphics; the palette keeps 2 or more on white and on the dark
+    page."""
     for colour in figures.COLOURS:
         for ground in ("#ffffff", "#121212"):
             assert contrast(colour, ground) >= 2

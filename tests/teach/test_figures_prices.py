@@ -1,4 +1,5 @@
-"""Figures of chapters 0 to 4: what is drawn is what the package computes; and the widget the book does not run."""
+"""Figures of chapters 0 to 4: what is drawn is what the package computes; and the widget the book
+does not run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The games: their numbers are the package's, text is data, and the page computes what the package computes."""
+"""The games: their numbers are the package's, text is data, and the page computes what the package
+computes."""
 
 from __future__ import annotations
 
@@ -273,7 +274,8 @@ class TestHold:
             )
             text = page.locator(".stop-board").inner_text().replace("−", "-")
             average, off, factor, frozen = re.search(
-                r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. Had it stood still: ([-+][\d.]+)%",
+                r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. "
+                r"Had it stood still: ([-+][\d.]+)%",
                 text,
             ).groups()
             assert float(average) == pytest.approx(run.average, abs=0.006)

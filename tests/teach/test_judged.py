@@ -1,4 +1,5 @@
-"""What the reader builds, proves and finds: brute force and package pass, and every known mistake has its name."""
+"""What the reader builds, proves and finds: brute force and package pass, and every known mistake
+has its name."""
 
 from __future__ import annotations
 
@@ -171,13 +172,12 @@ ENDLESS = [busy, swallows_everything, sleeps]
 class TestAnyFunction:
     place = "oracle", "oracle"
 
-    def test_a_function_that_returns_nothing_is_no_answer_and_one_that_spoils_its_input_spoils_nothing(
-        self,
-    ):
+    def test_a_function_that_returns_nothing_is_no_answer(self):
         assert "not answered yet. Your function returns nothing" in repr(
             verdict(self.place, lambda acc, cost, lam: None)
         )
 
+    def test_a_function_that_spoils_its_input_is_judged_all_the_same(self):
         def spoils(acc, cost, lam):
             labels = (acc - lam * cost).argmax(axis=1)
             acc[:] = 0
@@ -404,7 +404,8 @@ def thin(first, best):
     return adalib.UtilityTable(acc, BUDGETS)
 
 
-# An object that has the property, by another road where there is one, and objects that miss in three ways or more.
+# An object that has the property, by another road where there is one, and objects that miss in
+# three ways or more.
 OBJECTS = {
     ("duality", "gap"): (
         ([[0, 1], [0, 1]], [1, 2], 1.25),

@@ -1,4 +1,5 @@
-"""The judge of the hidden tests: right, wrong, patched and endless answers, each in a fresh process."""
+"""The judge of the hidden tests: right, wrong, patched and endless answers, each in a fresh
+process."""
 
 from __future__ import annotations
 

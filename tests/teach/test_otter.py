@@ -1,4 +1,5 @@
-"""Otter assignments: every exercise has a variable and a hidden test, and no answer is handed out."""
+"""Otter assignments: every exercise has a variable and a hidden test, and no answer is handed
+out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Slides: the chapter's own figures and theorems, its prose in the notes, no answer on the screen."""
+"""Slides: the chapter's own figures and theorems, its prose in the notes, no answer on the
+screen."""
 
 from __future__ import annotations
 
@@ -14,23 +15,30 @@ from contents import chapters
 from editions.slides import deck, slides, write_decks
 
 PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
-<script defer="defer" src="../_static/figures.js?v=1"></script><script src="../_static/theme.js"></script>
+<script defer="defer" src="../_static/figures.js?v=1"></script>
+<script src="../_static/theme.js"></script>
 <script defer="defer" src="../_static/quiz.js?v=1"></script></head>
 <body><article class="bd-article"><section><h1>2. The oracle<a class="headerlink">#</a></h1>
 <div class="tip admonition"><p class="admonition-title">Aims</p><p>Know.</p></div>
-<section><h2>One price</h2><p>A market has a price. It is <strong>one number for everybody alike</strong>. A
+<section><h2>One price</h2><p>A market has a price.
+It is <strong>one number for everybody alike</strong>. A
 price is <strong>one number for everybody, and no more</strong>. See
 <a href="03_budgets.html">chapter 3</a>.</p>
-<div class="cell tag_hide-input"><div class="cell_input"><pre>draw()</pre></div><div class="cell_output">
-<div class="output"><figure class="adalib-figure"><div class="plotly-graph-div"></div></figure></div></div></div>
+<div class="cell tag_hide-input"><div class="cell_input"><pre>draw()</pre></div>
+<div class="cell_output"><div class="output"><figure class="adalib-figure">
+<div class="plotly-graph-div"></div></figure></div></div></div>
 <div class="admonition"><p class="admonition-title">While you drag</p><p>Why?</p></div>
 <div class="proof theorem admonition"><p class="admonition-title">Theorem</p><p>It falls.</p></div>
 <div class="dropdown admonition"><p class="admonition-title">Proof</p><p>Add.</p></div></section>
-<section><h2>Check</h2><div class="cell"><div class="cell_input"><pre>assert secret</pre></div></div></section>
-<section><h2>Quiz</h2><div class="quiz admonition"><ol><li><p>Which?</p><ul class="contains-task-list">
-<li class="task-list-item"><p><input checked="checked" type="checkbox">This. <em>Since it is.</em></p></li>
-<li class="task-list-item"><p><input type="checkbox">That. <em>It is not.</em></p></li></ul></li></ol></div>
-</section><section><h2>Take away</h2><p>One price.</p></section></section></article></body></html>"""
+<section><h2>Check</h2>
+<div class="cell"><div class="cell_input"><pre>assert secret</pre></div></div></section>
+<section><h2>Quiz</h2>
+<div class="quiz admonition"><ol><li><p>Which?</p><ul class="contains-task-list">
+<li class="task-list-item"><p>
+<input checked="checked" type="checkbox">This. <em>Since it is.</em></p></li>
+<li class="task-list-item"><p>
+<input type="checkbox">That. <em>It is not.</em></p></li></ul></li></ol></div></section>
+<section><h2>Take away</h2><p>One price.</p></section></section></article></body></html>"""
 
 
 def test_a_page_is_cut_into_slides_that_use_the_books_own_files():
@@ -143,12 +151,19 @@ def test_every_chapter_has_a_deck_of_whole_sentences(decks):
 OVERFLOW = """async () => {
   const found = [];
   const rest = () => new Promise((go) => setTimeout(go, 100));
+  const undrawn =
+    ".plotly-graph-div:not(:has(.main-svg)), .deck-shown .math:not(:has(mjx-container))";
+  const waits = (part) => part.offsetParent && !part.closest("details");
+  const deadline = performance.now() + 600_000;
   for (const slide of document.querySelectorAll(".deck-slide")) {
-    const late = (what, done) => [...slide.querySelectorAll(what)].some((one) => one.offsetParent && !one.closest("details") && !one.querySelector(done));
-    while (late(".plotly-graph-div", ".main-svg") || late(".deck-shown .math", "mjx-container")) await rest();
+    const title = slide.querySelector("h1, h2").textContent;
+    while ([...slide.querySelectorAll(undrawn)].some(waits)) {
+      if (performance.now() > deadline) throw new Error(`slide "${title}" is not drawn`);
+      await rest();
+    }
     await rest();
     if (slide.scrollHeight > slide.clientHeight + 1 || slide.scrollWidth > slide.clientWidth + 1)
-      found.push([slide.querySelector("h1, h2").textContent, slide.scrollHeight, slide.scrollWidth]);
+      found.push([title, slide.scrollHeight, slide.scrollWidth]);
     document.querySelector('[data-go="1"]').click();
   }
   return found;
