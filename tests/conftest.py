@@ -107,12 +107,12 @@ def refused(capsys):
     """Give words to the command line that it refuses, with exit code 2 and one line that says
     why."""
 
-    def run(words: list[str], told: str) -> str:
+    def run(words: list[str], message: str) -> str:
         capsys.readouterr()
         assert main(words) == 2
         shown = capsys.readouterr()
         assert shown.out == ""
-        assert told in shown.err
+        assert message in shown.err
         assert shown.err.count("\n") == 1
         return shown.err
 

@@ -183,20 +183,20 @@ class FaultServer:
                 [float(city in text) for city in ("Paris", "London", "Rome")]
                 for text in request.get("input", [])
             ]
-            told = [
+            choices = [
                 {"index": k, "object": "embedding", "embedding": row} for k, row in enumerate(rows)
             ]
             usage = {"prompt_tokens": 3 * len(rows), "total_tokens": 3 * len(rows)}
             return (
                 200,
                 json.dumps(
-                    {"object": "list", "data": told, "model": "cities", "usage": usage}
+                    {"object": "list", "data": choices, "model": "cities", "usage": usage}
                 ).encode(),
                 "",
             )
         if request.get("stream"):
-            told = (request.get("stream_options") or {}).get("include_usage")
-            return 200, b"".join(STREAM if told else STREAM[:2] + STREAM[3:]), ""
+            choices = (request.get("stream_options") or {}).get("include_usage")
+            return 200, b"".join(STREAM if choices else STREAM[:2] + STREAM[3:]), ""
         text = {
             "echo": f"your key is {key}\nAnswer: 7",
             "surrogate": "broken \ud83d\nAnswer: 7",

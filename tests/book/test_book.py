@@ -127,9 +127,9 @@ def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, 
             for trace in traces
             if trace.get("x") not in (None, [], [None]) and trace.get("visible", True)
         ]
-        told = figure.noscript.get_text()
+        summary = figure.noscript.get_text()
         assert [
-            name for trace in shown if (name := plain(trace.get("name") or "")) not in told
+            name for trace in shown if (name := plain(trace.get("name") or "")) not in summary
         ] == []
     assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
 
@@ -306,7 +306,7 @@ def test_a_gain_on_the_page_is_the_gain_that_was_computed(page, html):
     for name, digits in re.findall(
         r"\{points\}`(\w+)(?::(\d))?`", prose(page.removeprefix("notebooks/"))
     ):
-        said = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}".replace(
+        expected = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}".replace(
             "-", "\N{MINUS SIGN}"
         )
-        assert f'<span class="pasted-text">{said}</span>' in built
+        assert f'<span class="pasted-text">{expected}</span>' in built

@@ -62,8 +62,8 @@ def unlike(names: list[str], values: dict[str, str], quoted: dict[str, set]) -> 
     """What a group prints in any of the formats in which one of its numbers is quoted, where that
     differs."""
     ways = set().union(*(quoted.get(name, set()) for name in names)) or {("glue:text", ".3g")}
-    said = [{printed(values[name], *way) for name in names} for way in sorted(ways)]
-    return [" and ".join(sorted(each)) for each in said if len(each) > 1]
+    printed_numbers = [{printed(values[name], *way) for name in names} for way in sorted(ways)]
+    return [" and ".join(sorted(each)) for each in printed_numbers if len(each) > 1]
 
 
 def test_what_differs_in_print_is_found_and_what_differs_below_it_is_not():

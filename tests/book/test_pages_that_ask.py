@@ -21,7 +21,7 @@ class="contains-task-list"><li><p><input type="checkbox"> this <em>No.</em></p><
 type="checkbox" checked> that <em>Yes.</em></p></li></ul></div>"""
 
 
-def said(page) -> str:
+def status_line(page) -> str:
     """What the page says last."""
     return page.locator("p[role=status]").inner_text()
 
@@ -40,8 +40,8 @@ def test_a_curve_is_guessed_by_hand_and_by_key(play):
     handle.press("ArrowDown")
     assert float(handle.get_attribute("aria-valuenow")) == pytest.approx(dragged - 0.02)
     page.get_by_role("button", name="That is my guess").tap()
-    told = said(page)
-    assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in told
+    status = status_line(page)
+    assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in status
     assert page.locator(".guess-truth").get_attribute("points")
     words = {"axis": "cost", "unit": "answers per question", "who": "the oracle"}
     page = play(
@@ -58,11 +58,11 @@ def test_answers_vote_as_they_come_and_the_address_keeps_them(play, word):
     page = play(votes(word, row).html, "votes.js")
     page.get_by_role("button", name="Ask 16 times").tap()
     leader, count = Counter(text for text in word.answers[row][:16] if text).most_common(1)[0]
-    assert f"After 16 answers, {leader} leads with {count} votes" in said(page)
+    assert f"After 16 answers, {leader} leads with {count} votes" in status_line(page)
     page.get_by_role("slider").press("ArrowRight")
     page.wait_for_function("location.hash === '#asked=17%2C0'")
     page.get_by_role("button", name="Start over").tap()
-    assert "After 1 answer, " in said(page)
+    assert "After 1 answer, " in status_line(page)
     page.evaluate("location.hash = '#asked=96,5'")
     page.wait_for_function(
         "document.querySelector('[role=status]')"
@@ -74,10 +74,12 @@ def test_a_budget_for_each_kind_is_spent_and_compared(play, word):
     game = kinds(word)
     page = play(game.html, "kinds.js")
     page.get_by_role("button", name="all 4").tap()
-    assert "You buy 4.00 answers per question" in said(page)
+    assert "You buy 4.00 answers per question" in status_line(page)
     page.get_by_role("radiogroup", name="hard").get_by_text("1", exact=True).tap()
     counts = {kind["name"]: kind["count"] for kind in game.data["kinds"]}
-    assert f"You buy {4 - 3 * counts['hard'] / word.n:.2f} answers per question" in said(page)
+    assert f"You buy {4 - 3 * counts['hard'] / word.n:.2f} answers per question" in status_line(
+        page
+    )
     page.wait_for_function("location.hash === '#kinds=4%2C4%2C4%2C1'")
 
 
@@ -110,17 +112,17 @@ def test_edges_line_up_and_fill_to_the_budget(play):
     # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2
     # buys 1 + 1 answers.
     page = play(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
-    assert "2 edges" in said(page)
+    assert "2 edges" in status_line(page)
     page.get_by_role("button", name="Line them up").tap()
-    told = said(page)
-    assert "The price is 0.1000" in told
-    assert "0.150 + 0.150 = 0.300" in told
+    status = status_line(page)
+    assert "The price is 0.1000" in status
+    assert "0.150 + 0.150 = 0.300" in status
     tops = [float(line.get_attribute("y1")) for line in page.locator(".lineup-edge").all()]
     assert tops == sorted(tops)  # the steepest first, so that the stairs fall
     page.get_by_role("slider").press("End")
-    assert "= 0.400" in said(page)
+    assert "= 0.400" in status_line(page)
     page.get_by_role("button", name="Back to their questions").tap()
-    assert "Line them up" in said(page)
+    assert "Line them up" in status_line(page)
 
 
 def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
@@ -136,10 +138,10 @@ def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
     noise = page.evaluate(widths)
     assert noise[0] == pytest.approx(text[0])
     assert noise[1] < 1 < text[1]
-    assert "Noise, draw 1 of 2: +5.0 points inside, +0.0 held out" in said(page)
+    assert "Noise, draw 1 of 2: +5.0 points inside, +0.0 held out" in status_line(page)
     page.get_by_role("button", name="Feed it noise").tap()
     page.get_by_role("button", name="Feed it noise").tap()
-    assert "draw 1 of 2" in said(page)
+    assert "draw 1 of 2" in status_line(page)
 
 
 def claims() -> pd.DataFrame:
@@ -190,9 +192,9 @@ def test_prompts_take_a_number_or_a_choice(play):
     page.get_by_role("textbox").press("Enter")
     assert page.locator("output").inner_text() == "You said 7. It is 12. Or so."
     page.get_by_role("button", name="this").tap()
-    assert said(page) == "Not quite. No."
+    assert status_line(page) == "Not quite. No."
     page.get_by_role("button", name="that").tap()
-    assert said(page) == "Right. Yes."
+    assert status_line(page) == "Right. Yes."
     assert page.locator(".adalib-veiled").count() == 0
 
 

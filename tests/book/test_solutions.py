@@ -33,19 +33,20 @@ def test_the_record_is_what_the_solutions_say(executed):
 def test_every_exercise_is_asked_and_then_solved_rightly(executed, chapter):
     """An output says "not answered yet" where the reader is asked, and "right" in the solution."""
     name = contents.keys()[chapter].stem
-    said = []
+    verdicts = []
     for cell in executed[name].cells:
         for output in cell.get("outputs", []):
-            said += re.findall(
+            verdicts += re.findall(
                 r"^Exercise (.+?): (not answered yet|right|not yet)",
                 output.get("data", {}).get("text/plain", ""),
             )
     names = list(checks(chapter)[0].exercises)
-    assert sorted(said) == sorted(
+    assert sorted(verdicts) == sorted(
         (name, what) for name in names for what in ("not answered yet", "right")
     )
     assert all(
-        said.index((name, "not answered yet")) < said.index((name, "right")) for name in names
+        verdicts.index((name, "not answered yet")) < verdicts.index((name, "right"))
+        for name in names
     )
 
 

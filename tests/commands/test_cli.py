@@ -22,9 +22,9 @@ SECRET = "sk-proj-not-to-be-seen"
 def test_no_abbreviation_and_no_unknown_value_is_repeated(capsys, word, words):
     with pytest.raises(SystemExit, match="2"):
         main([word, "x", *words, "--out", "o", "--budget", "2", "--targets", "2"])
-    told = capsys.readouterr().err
-    assert SECRET not in told
-    assert told.count("\n") == 1
+    errors = capsys.readouterr().err
+    assert SECRET not in errors
+    assert errors.count("\n") == 1
 
 
 def test_a_price_is_a_number(capsys):
@@ -39,9 +39,9 @@ def test_ids_are_printed_escaped(tmp_path, capsys):
     path = tmp_path / "mine.csv"
     path.write_text(f"id,1,2\n{odd},0.1,0.9\n", encoding="utf-8")
     assert main(["solve", str(path), "--budget", "1.5"]) == 0
-    told = capsys.readouterr().out
-    assert "q\\x1b[2J\\u202egnp" in told
-    assert "\x1b" not in told
+    printed = capsys.readouterr().out
+    assert "q\\x1b[2J\\u202egnp" in printed
+    assert "\x1b" not in printed
     path.write_text(f"id,1,2\n{odd},0.1,9\n{odd},1,x\n", encoding="utf-8")
     assert main(["solve", str(path), "--budget", "1.5"]) == 2
     assert "\x1b" not in capsys.readouterr().err
@@ -79,8 +79,8 @@ def test_whoever_runs_out_of_memory_says_it_alike(refused, monkeypatch, error):
         raise error
 
     monkeypatch.setattr("adalib.commands.solve.run", run)
-    told = refused(["solve", "x.csv", "--budget", "2"], "needs more memory than there is")
-    assert ("2.98 GiB at once" in told) == ("2.98 GiB" in str(error))
+    message = refused(["solve", "x.csv", "--budget", "2"], "needs more memory than there is")
+    assert ("2.98 GiB at once" in message) == ("2.98 GiB" in str(error))
 
 
 @pytest.fixture(scope="module")

@@ -57,10 +57,12 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_b
         ["fit", str(folder.parent / "few.jsonl"), "--budget", "3", "--out"],
     )
     assert main([*fit, str(tmp_path / "some"), "--learn-from", "20"]) == 0
-    told = capsys.readouterr()
-    assert "learned from 20 of 31 questions, drawn at random; --learn-from N takes more" in told.err
-    assert "20 questions teach little" in told.err
-    assert "fitted on 20 questions: priced, budget 3 samples per question" in told.out
+    output = capsys.readouterr()
+    assert (
+        "learned from 20 of 31 questions, drawn at random; --learn-from N takes more" in output.err
+    )
+    assert "20 questions teach little" in output.err
+    assert "fitted on 20 questions: priced, budget 3 samples per question" in output.out
     some = load(file).take(drawn(range(31), 20, 0))
     assert np.array_equal(
         Router.load(tmp_path / "some").policy.costs, Router.fit(some, budget=3).policy.costs
@@ -81,8 +83,8 @@ def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_b
         "--round=0": "give 1 or more",
     }
     words["--round-price=2"] = "round_price is 2.0; give 0 to 1"
-    for word, said in words.items():
-        refused([*fit, str(tmp_path / "none"), word], said)
+    for word, message in words.items():
+        refused([*fit, str(tmp_path / "none"), word], message)
     assert not (tmp_path / "none").exists()
     refused([*fit, str(tmp_path / "some")], "holds a router already")
 
@@ -195,9 +197,9 @@ def test_route_ends_in_one_line_where_every_reply_is_odd(
         replies = {**as_replies(ODD), "bomb": bomb(), "away": away}
         with FaultServer(lambda k: odd, replies=replies) as upstream:
             assert main(routing(folder, tmp_path, 3, upstream.url, "--tries", "2")) == 2
-            told = capsys.readouterr().err.splitlines()[-1]
-            assert upstream.url in told
-            assert "Traceback" not in told
+            last_line = capsys.readouterr().err.splitlines()[-1]
+            assert upstream.url in last_line
+            assert "Traceback" not in last_line
         assert other.seen == []
 
 
@@ -248,18 +250,18 @@ def test_a_price_list_holds_the_bill(folder, tmp_path, capsys, refused):
         [answer["samples"] * 1.4e-5 for answer in kept]
     )
     priced = ["--cost", "money", "--per-token", "1e-6", "--policy", "curve"]
-    for more, told in (
+    for more, message in (
         (priced[:2], "--per-token"),
         (priced[2:4], "--cost money"),
         (priced, "priced"),
     ):
-        refused([*fit, "--budget", "3", "--out", str(tmp_path / "other"), *more], told)
+        refused([*fit, "--budget", "3", "--out", str(tmp_path / "other"), *more], message)
 
 
 def test_one_line_and_code_2(folder, tmp_path, refused, monkeypatch):
     nobody = "http://127.0.0.1:9/v1"
     upstream = ["--upstream", nobody, "--model", "m"]
-    for command, told in (
+    for command, message in (
         (routing(tmp_path, tmp_path, 2, nobody), "router.json"),
         (routing(folder, tmp_path, 2, nobody, "--total", "1"), "--price-in"),
         (routing(folder, tmp_path, 2, nobody, "--total", "nan", "--price-in", "1"), "total"),
@@ -267,7 +269,7 @@ def test_one_line_and_code_2(folder, tmp_path, refused, monkeypatch):
         (["serve", str(folder), *upstream, "--host", "0.0.0.0"], "ADALIB_TOKEN"),
         (["serve", str(tmp_path), *upstream], "router.json"),
     ):
-        refused(command, told)
+        refused(command, message)
     for name in ("adalib.router.server", "starlette", "starlette.applications"):
         monkeypatch.setitem(sys.modules, name, None)
     refused(["serve", str(folder), *upstream], "pip install 'adalib[serve]'")
@@ -472,10 +474,10 @@ def test_what_was_spent_is_in_the_ledger(folder, tmp_path):
 def _purse(url, expected):
     """What a server says is spent, as soon as it has heard of it: it looks once a second."""
     for _ in range(600):
-        told = httpx.get(f"{url.removesuffix('/v1')}/metrics", trust_env=False).text
+        metrics = httpx.get(f"{url.removesuffix('/v1')}/metrics", trust_env=False).text
         spent = float(
             next(
-                line for line in told.splitlines() if line.startswith("adalib_purse_spent ")
+                line for line in metrics.splitlines() if line.startswith("adalib_purse_spent ")
             ).split()[1]
         )
         if abs(spent - expected) < 1e-9:

@@ -144,7 +144,7 @@ def test_default_prices(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda r: r[7].pop("model"), 'line 8: has no "model"'),
         (
@@ -158,12 +158,12 @@ def test_default_prices(tmp_path):
         (lambda r: r.append(dict(r[7])), "id 'q1' is already on line 8"),
     ],
 )
-def test_a_bad_menu_is_one_sentence(change, said, tmp_path):
+def test_a_bad_menu_is_one_sentence(change, message, tmp_path):
     records = lines(two_models(n=6, samples=4))
     change(records)
     with pytest.raises(adalib.DataError) as error:
         adalib.load(write(tmp_path / "menu.jsonl", records))
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -197,10 +197,10 @@ def test_a_menu_of_one_model_is_evaluated_like_the_model():
     one, plain = (
         held_out(of, [1.5, 3], (1, 2, 4), noises=0) for of in (Menu({"it": alone}), alone)
     )
-    told, expected = (
+    found, expected = (
         [(r.policy, r.cost, r.accuracy, r.gain) for r in rows] for rows in (one, plain)
     )
-    assert told == expected
+    assert found == expected
 
 
 def test_held_out_learns_whom_to_ask():
@@ -243,10 +243,10 @@ def test_commands_take_a_menu(tmp_path, capsys):
 
 def test_bad_prices_are_one_line(tmp_path, refused):
     file = str(write(tmp_path / "menu.jsonl", lines(two_models(n=12, samples=8))))
-    for name, prices, said in (
+    for name, prices, message in (
         (file, "small", "give model=price with commas"),
         (file, "small=1", "give one for each of small, large"),
         (file, "small=1,large=x", "give model=price with commas"),
         ("drill-fewshot", "a=1", "holds one model"),
     ):
-        refused(["solve", name, "--budget", "25", "--budgets", "1,2", "--prices", prices], said)
+        refused(["solve", name, "--budget", "25", "--budgets", "1,2", "--prices", prices], message)

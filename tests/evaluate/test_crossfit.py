@@ -67,9 +67,9 @@ def test_the_truth_lies_between_cross_fitted_and_in_sample(p, target):
     assert sum(chance for chance, _ in samples) == pytest.approx(1)
     best = adalib.frontier(truth.acc, truth.cost).at(target).accuracy
     claimed = sum(chance * score_oracle(t, t, [target]).claimed.mean() for chance, t in samples)
-    known = UtilityTable(truth.acc, truth.cost, budgets)
+    true_table = UtilityTable(truth.acc, truth.cost, budgets)
     labelled = sum(
-        chance * score_oracle(t, known, [target]).accuracy.mean() for chance, t in samples
+        chance * score_oracle(t, true_table, [target]).accuracy.mean() for chance, t in samples
     )
     pairs = (
         (a * b, score_oracle(one, other, [target]))
@@ -111,10 +111,12 @@ def test_a_rehearsal_is_a_loop_over_samples():
     budgets, targets = (1, 2, 4), (1.5, 2.5)
     truth = population.table(budgets)
     assert truth.acc == pytest.approx(acc_iid(probs, 0, budgets, empty=2))
-    for how in ({}, {"estimator": "windows", "ties": "first"}):
-        found = rehearse_oracle(population, 10, targets, budgets, draws=3, seed=5, **how)
+    for options in ({}, {"estimator": "windows", "ties": "first"}):
+        found = rehearse_oracle(population, 10, targets, budgets, draws=3, seed=5, **options)
         for d in range(3):
-            one = score_oracle(population.sample(10, 5 + d).table(budgets, **how), truth, targets)
+            one = score_oracle(
+                population.sample(10, 5 + d).table(budgets, **options), truth, targets
+            )
             for name in ("claimed", "accuracy", "cost"):
                 assert getattr(found, name)[d] == pytest.approx(getattr(one, name).mean(axis=0))
 
@@ -136,13 +138,13 @@ def test_cross_fitting_is_both_directions_averaged():
     assert found.cost.mean() == pytest.approx(2 * tokens, rel=0.15)
 
 
-@pytest.mark.parametrize("how", [{}, {"estimator": "windows", "ties": "first"}])
-def test_cross_fitting_estimates_what_labels_from_half_the_samples_are_worth(how):
+@pytest.mark.parametrize("options", [{}, {"estimator": "windows", "ties": "first"}])
+def test_cross_fitting_estimates_what_labels_from_half_the_samples_are_worth(options):
     population, targets = beta_population(100, 0.4, 0.4, seed=1), [1.5, 3]
-    honest = rehearse_oracle(population, 64, targets, draws=40, halves=True, **how)
-    labelled = rehearse_oracle(population, 32, targets, draws=40, seed=100, **how).value.mean
+    honest = rehearse_oracle(population, 64, targets, draws=40, halves=True, **options)
+    labelled = rehearse_oracle(population, 32, targets, draws=40, seed=100, **options).value.mean
     best = score_oracle(population.table(), population.table(), targets).accuracy.mean(axis=0)
-    claimed = rehearse_oracle(population, 64, targets, draws=40, **how).claimed
+    claimed = rehearse_oracle(population, 64, targets, draws=40, **options).claimed
     for t in range(2):
         assert within(honest.accuracy[:, t], labelled[t])
     assert (honest.value.mean < best).all()
@@ -151,8 +153,8 @@ def test_cross_fitting_estimates_what_labels_from_half_the_samples_are_worth(how
 
 def test_a_null_is_unmasked_by_cross_fitting():
     null = flat_null(300).sample(96)
-    for how in ({}, {"estimator": "windows", "ties": "first"}):
-        found = cross_fitted_oracle(null, [3], **how)
+    for options in ({}, {"estimator": "windows", "ties": "first"}):
+        found = cross_fitted_oracle(null, [3], **options)
         assert found.optimism.low[0] > 0.005
         assert found.value.low[0] < 0.5 < found.value.high[0]
 

@@ -58,9 +58,9 @@ def answers():
 
 
 def test_certainty_lifts_both_bars_and_weights_that_say_nothing_leave_the_oracle_as_it_was(answers):
-    told = {row.policy: row for row in weighted_bars(answers, [4])}
-    assert told["mix_weighted"].gain > 0.02
-    assert told["oracle_weighted"].accuracy > told["mix_weighted"].accuracy
+    rows = {row.policy: row for row in weighted_bars(answers, [4])}
+    assert rows["mix_weighted"].gain > 0.02
+    assert rows["oracle_weighted"].accuracy > rows["mix_weighted"].accuracy
     same = replace(answers, logprob=np.full(answers.logprob.shape, -0.5))
     bars = {(row.policy, row.target): row for row in weighted_bars(same, [2, 4])}
     plain = adalib.cross_fitted_oracle(answers, [2, 4], splits=1)

@@ -39,7 +39,7 @@ def few():
 
 def tried(responses, targets, budgets=BUDGETS, features=None, **protocol):
     """The rule, and its rows of two folds."""
-    rule, how = UntilTwoAgree(), Protocol(folds=2, **protocol)
+    rule, own_protocol = UntilTwoAgree(), Protocol(folds=2, **protocol)
     rows = held_out(
         responses,
         targets,
@@ -47,7 +47,7 @@ def tried(responses, targets, budgets=BUDGETS, features=None, **protocol):
         learners={"agree": rule},
         features=features,
         noises=0,
-        protocol=how,
+        protocol=own_protocol,
     )
     return rule, {row.target: row for row in rows if row.policy == "agree"}
 
@@ -105,21 +105,21 @@ def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few)
 
 
 def test_numbers_that_would_change_the_scores_unseen_are_refused(few):
-    for how, told in (
+    for options, message in (
         ({"protocol": Protocol(taught=1)}, "taught is 1; give at least 2"),
         ({"noises": -1}, "noises is -1"),
         ({"features": Known(overhead=-1.0)}, "overhead -1.0; give 0 or more"),
         ({"features": Known(overhead=np.nan)}, "overhead nan; give 0 or more"),
     ):
-        with pytest.raises(ValueError, match=told):
-            held_out(few, [2], (1, 2), **how)
+        with pytest.raises(ValueError, match=message):
+            held_out(few, [2], (1, 2), **options)
 
 
 ONES = np.ones(10)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         [],
         [(ONES[:3],) * 2],
@@ -130,8 +130,8 @@ ONES = np.ones(10)
         [(ONES,) * 5],
     ],
 )
-def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(told):
-    odd = {"odd": Namespace(trial=lambda *_: told)}
+def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(result):
+    odd = {"odd": Namespace(trial=lambda *_: result)}
     with pytest.raises(
         ValueError, match="learner 'odd' must return, for each of the 1 targets, 10 finite costs"
     ):
@@ -182,9 +182,9 @@ def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_v
             assert row.gain <= 0.01 or row.mix_cost is None or row.mix_cost > row.cost
         if name == "mix" and row.mix_cost is not None:
             assert row.mix_cost == pytest.approx(row.cost, abs=0.2)
-    said = verdict(rows)
-    assert said.startswith("Adaptive allocation pays here: use ")
-    assert "Deciding before asking may or may not pay (too few questions): " in said
+    words = verdict(rows)
+    assert words.startswith("Adaptive allocation pays here: use ")
+    assert "Deciding before asking may or may not pay (too few questions): " in words
     for left_out in (STOPPING, ("label", "curve")):
         assert "Deciding before asking" not in verdict(
             [row for row in rows if row.policy not in left_out]
@@ -192,7 +192,9 @@ def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_v
 
 
 def test_where_votes_say_nothing_nothing_pays():
-    answers, how = flat_null(60).sample(32), Protocol(folds=2)
-    flat = held_out(answers, [3], BUDGETS, learners=stopping_policies(), noises=0, protocol=how)
+    answers, protocol = flat_null(60).sample(32), Protocol(folds=2)
+    flat = held_out(
+        answers, [3], BUDGETS, learners=stopping_policies(), noises=0, protocol=protocol
+    )
     assert "allocation pays" not in verdict(flat)
     assert np.abs([row.gain for row in flat if row.policy in STOPPING]).max() < 0.03

@@ -106,13 +106,13 @@ def test_the_page_says_it_in_one_sentence(show):
         setting(null, name="null", title="null", kind="simulated"),
     ]
     page = show(shelf)
-    said = "document.querySelector('.ax-pays:not([aria-busy]) p')?.textContent ?? ''"
+    sentence = "document.querySelector('.ax-pays:not([aria-busy]) p')?.textContent ?? ''"
     budget = page.locator("[data-exact=budget]")
     budget.fill("3")
     budget.press("Enter")
-    until(page, f"() => ({said}).startsWith('It can: at ')")
+    until(page, f"() => ({sentence}).startsWith('It can: at ')")
     row = held_out_rows(pays, (1, 2, 4, 8, 16))[TARGETS.index(3.0)]
-    text = page.evaluate(said)
+    text = page.evaluate(sentence)
     assert f"at {row.cost:.2f} samples per question" in text
     assert (
         f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
@@ -121,6 +121,6 @@ def test_the_page_says_it_in_one_sentence(show):
         rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d,\s\+\d+\.\d\d\]\)", text
     )
     page.get_by_label("Setting").select_option("null (simulated)")
-    until(page, f"() => ({said}).startsWith('Not clearly: at ')")
+    until(page, f"() => ({sentence}).startsWith('Not clearly: at ')")
     drop(page, "table.csv", "1,2\n0.5,1\n")  # accuracies without samples: nothing to cross-fit
     until(page, "document.querySelector('.ax-pays').hidden")

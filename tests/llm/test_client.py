@@ -214,8 +214,8 @@ BROKEN = [
 
 @pytest.mark.parametrize("url", NO_URL + TOO_MUCH + BROKEN)
 def test_a_bad_address_is_refused_at_the_door_and_no_secret_of_it_is_repeated(url):
-    told = "must look like" if url in NO_URL else "(must hold no user|holds a space)"
-    with pytest.raises(ValueError, match=f"the base URL {told}") as caught:
+    message = "must look like" if url in NO_URL else "(must hold no user|holds a space)"
+    with pytest.raises(ValueError, match=f"the base URL {message}") as caught:
         Client(url, "m")
     assert not any(secret in str(caught.value) for secret in ("password@", "abc", "\n"))
 
@@ -253,14 +253,14 @@ def test_a_proxy_does_not_stand_before_this_machine_and_one_that_cannot_be_used_
 
 def test_retry_after_in_both_forms_and_in_none():
     now = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)
-    told = {
+    seconds_by_hint = {
         "2.5": 2.5,
         "-4": 0,
         "0" * 9999: 0,
         "Sun, 15 Nov 2026 12:01:30 GMT": 90,
         "Sun, 15 Nov 2026 11:00:00 GMT": 0,
     }
-    assert {hint: retry_after(hint, now) for hint in told} == told
+    assert {hint: retry_after(hint, now) for hint in seconds_by_hint} == seconds_by_hint
     for nothing in (
         None,
         "",
@@ -362,12 +362,12 @@ def test_any_damage_to_a_reply_is_an_answer_that_can_be_stored_or_a_fault(tmp_pa
                 answer = read_reply(text)
             except ReplyError:
                 continue
-            told = {
+            fields = {
                 name: getattr(answer, name)
                 for name in ("text", "finish", "tokens", "prompt_tokens", "logprob", "entropy")
                 if getattr(answer, name) is not None
             }
-            store.append({"id": "a", "sample": i, **told})
+            store.append({"id": "a", "sample": i, **fields})
             read += 1
     assert scan(tmp_path / "out" / "answers.jsonl").count == read > 100
 
@@ -376,10 +376,10 @@ def test_a_redirect_is_not_followed():
     with FaultServer() as other:
         for status in (301, 302, 307, 308):
             replies = {"away": (status, f"Location: {other.url}/chat/completions\r\n", b"{}")}
-            told = "another address"
+            message = "another address"
             with (
                 FaultServer(["away"], replies=replies) as server,
-                pytest.raises(EndpointError, match=told),
+                pytest.raises(EndpointError, match=message),
             ):
                 sample(server)
         assert other.seen == []
@@ -401,9 +401,9 @@ def test_blotting_out_a_key_does_not_change_data(monkeypatch):
 
 def test_the_name_of_the_variable_is_repeated_only_if_it_surely_is_one():
     for secret in ("sk-proj-abc", "abc def", "", "hunter2hunter2"):
-        with pytest.raises((ValueError, EndpointError)) as told:
+        with pytest.raises((ValueError, EndpointError)) as caught:
             Client("https://host.example/v1", "m", key_env=secret)
-        assert not secret or secret not in str(told.value)
+        assert not secret or secret not in str(caught.value)
 
 
 def test_a_key_over_plain_http_is_warned_about():

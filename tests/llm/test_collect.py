@@ -59,9 +59,11 @@ def rectangle(samples: int) -> Counter:
     return Counter((question["id"], sample) for question in QUESTIONS for sample in range(samples))
 
 
-def quick(file: Path, out: Path, server: FaultServer, **how) -> Path:
+def quick(file: Path, out: Path, server: FaultServer, **options) -> Path:
     return collect(
-        file, out, **({"base_url": server.url, "model": "m", "samples": 3, "progress": False} | how)
+        file,
+        out,
+        **({"base_url": server.url, "model": "m", "samples": 3, "progress": False} | options),
     )
 
 
@@ -211,22 +213,24 @@ def test_kill_9_at_a_random_moment_loses_only_what_was_in_flight(file, tmp_path,
     assert adalib.load(tmp_path / "responses.jsonl").samples == 6
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_the_answers_in_flight_and_says_how_to_go_on(file, tmp_path, how):
+@pytest.mark.parametrize("stop_signal", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_the_answers_in_flight_and_says_how_to_go_on(
+    file, tmp_path, stop_signal
+):
     with FaultServer(latency=0.3) as server:
         process = started(command(file, tmp_path, server))
         while server.sent < 5:
             time.sleep(0.005)
-        process.send_signal(how)
-        _, told = process.communicate()
+        process.send_signal(stop_signal)
+        _, errors = process.communicate()
         assert process.returncode == 130
         assert len(stored(tmp_path)) == server.sent < 48
-        last = told.splitlines()[-1]
+        last = errors.splitlines()[-1]
         assert last == (
             f"adalib collect: stopped; {server.sent} of 48 answers are kept in {tmp_path}, "
             "run the same command again to go on"
         )
-        assert "Traceback" not in told
+        assert "Traceback" not in errors
         assert main(command(file, tmp_path, server)[3:]) == 0
     assert pairs(tmp_path) == rectangle(6)
 
@@ -240,14 +244,14 @@ def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_seco
         while "interrupt again to drop them" not in process.stderr.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate()
+        _, errors = process.communicate()
     assert process.returncode == 130
-    assert f"stopped; 0 of 48 answers are kept in {tmp_path}" in told.splitlines()[-1]
-    assert "Traceback" not in told
+    assert f"stopped; 0 of 48 answers are kept in {tmp_path}" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         *(
             (status, f"HTTP {status}") for status in ("400", "401", "429", "500")
@@ -259,7 +263,7 @@ def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_seco
     ],
 )
 def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(
-    file, tmp_path, capsys, fault, told
+    file, tmp_path, capsys, fault, message
 ):
     with FaultServer(lambda k: "ok" if k < 10 else fault) as server:
         argv = command(
@@ -268,7 +272,7 @@ def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(
         assert main(argv) == 2
         last = capsys.readouterr().err.splitlines()[-1]
         assert last.startswith("adalib collect: question ")
-        assert told in last
+        assert message in last
         assert f"of 48 answers are kept in {tmp_path}, run the same command again to go on" in last
         server.fault = lambda k: "ok"
         assert main(argv) == 0
@@ -312,13 +316,13 @@ def test_a_full_disk_ends_in_one_line_and_keeps_what_was_collected(file, tmp_pat
     def small_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))
 
-    how = {
+    streams = {
         "env": os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
         "capture_output": True,
         "text": True,
     }
     with FaultServer() as server:
-        full = subprocess.run(command(file, tmp_path, server), preexec_fn=small_disk, **how)
+        full = subprocess.run(command(file, tmp_path, server), preexec_fn=small_disk, **streams)
         assert full.returncode == 2
         last = full.stderr.splitlines()[-1]
         assert last.startswith(f"adalib collect: {tmp_path}/answers.jsonl: ")
@@ -427,8 +431,8 @@ def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file,
     }
     with FaultServer() as server:
         quick(file, out, server, samples=1)
-        for told, change in changes.items():
-            with pytest.raises(DataError, match=told):
+        for message, change in changes.items():
+            with pytest.raises(DataError, match=message):
                 quick(file, out, server, **change)
         settings = json.loads((out / "run.json").read_text(encoding="utf-8"))["settings"]
         assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
@@ -458,15 +462,15 @@ def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file,
 
 def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
     with FaultServer(lambda k: "echo" if k < 20 else "401") as server:
-        told = subprocess.run(
+        done = subprocess.run(
             command(file, tmp_path / "out", server), capture_output=True, text=True
         )
-    assert told.returncode == 2
-    assert "[key]" in told.stderr
+    assert done.returncode == 2
+    assert "[key]" in done.stderr
     assert set(server.keys) == {KEY}  # it was sent, and only sent
     written = b"".join(path.read_bytes() for path in (tmp_path / "out").iterdir())
     assert b"[key]" in written
-    assert KEY not in told.stdout + told.stderr
+    assert KEY not in done.stdout + done.stderr
     assert KEY.encode() not in written
 
 
@@ -483,10 +487,10 @@ def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
     argv = ["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--price-out", "2.5"]
     assert main(argv) == 0
     assert not (tmp_path / "out").exists()
-    told = capsys.readouterr().out
-    assert "calls:  384 (8 questions x 48 samples), 0 done, 384 to make" in told
-    assert f"at most {384 * 256:,} out" in told
-    assert f"at most about ${384 * 256 * 2.5 / 1e6:.2f}" in told
+    printed = capsys.readouterr().out
+    assert "calls:  384 (8 questions x 48 samples), 0 done, 384 to make" in printed
+    assert f"at most {384 * 256:,} out" in printed
+    assert f"at most about ${384 * 256 * 2.5 / 1e6:.2f}" in printed
     with FaultServer() as server:
         assert (
             main(
@@ -584,7 +588,7 @@ SOUND = '{"id": "a", "question": "q", "gold": "7", "level": 1}\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", ""),
         (SOUND.replace("gold", "silver"), 'line 1.*"gold"'),
@@ -595,11 +599,11 @@ SOUND = '{"id": "a", "question": "q", "gold": "7", "level": 1}\n'
     ],
 )
 def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(
-    tmp_path, refused, text, told
+    tmp_path, refused, text, message
 ):
     path = tmp_path / "bad.jsonl"
     path.write_text(text)
-    with pytest.raises(DataError, match=f"bad.jsonl.*{told}"):
+    with pytest.raises(DataError, match=f"bad.jsonl.*{message}"):
         load_questions(path)
     for where in (["--base-url", "http://[::1]/v1", "--model", "m"], ["--dry-run"]):
         refused(["collect", str(path), "--out", str(tmp_path / "out"), *where], "bad.jsonl")
@@ -611,7 +615,7 @@ FROM_TO = "need samples from 1 to 1,000,000, concurrency from 1 to 1,000"
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ([], "name the endpoint and the model"),
         (["--base-url", "nowhere", "--model", "m"], "the base URL must look like"),
@@ -624,8 +628,8 @@ FROM_TO = "need samples from 1 to 1,000,000, concurrency from 1 to 1,000"
         (["--export"], "nothing was collected here"),
     ],
 )
-def test_bad_arguments_are_refused_in_one_line(file, tmp_path, refused, more, told):
-    refused(["collect", str(file), "--out", str(tmp_path / "out"), *more], told)
+def test_bad_arguments_are_refused_in_one_line(file, tmp_path, refused, more, message):
+    refused(["collect", str(file), "--out", str(tmp_path / "out"), *more], message)
     assert not (tmp_path / "out").exists()
 
 

@@ -200,8 +200,10 @@ def test_a_feature_that_tells_the_label_is_learned_held_out_and_noise_is_not():
     """Half of the questions need four answers; the one feature says which."""
     p = np.where(np.arange(240) % 2, 0.75, 1.0)
     answers = adalib.two_answer(p).sample(64)
-    known = pd.DataFrame({"kind": np.arange(240) % 2})
-    found = RECORD["held_out_curve"](answers, [3], (0.5, 1.0), (1, 5, 11), features=known, folds=3)
+    features = pd.DataFrame({"kind": np.arange(240) % 2})
+    found = RECORD["held_out_curve"](
+        answers, [3], (0.5, 1.0), (1, 5, 11), features=features, folds=3
+    )
     assert set(found.policy) == {"label", "curve", "noise"}
     last = found[found.share == 1].set_index("policy")
     assert last.low["label"] > 0

@@ -286,15 +286,15 @@ def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
     """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's
     numbers before."""
     table = adalib.load("word-fewshot").take(range(60)).table((1, 4, 16))
-    known, groups = adalib.noise_features(60, 4), np.repeat([f"g{i}" for i in range(12)], 5)
+    features, groups = adalib.noise_features(60, 4), np.repeat([f"g{i}" for i in range(12)], 5)
     for named, split_by in ((None, range(60)), (groups, groups)):
         expected = np.empty(60, dtype=int)
         for train, test in GroupKFold(5, shuffle=True, random_state=1).split(
-            known, groups=split_by
+            features, groups=split_by
         ):
             policy = adalib.LabelPolicy(seed=1).fit(
-                known.iloc[train], table.acc[train], table.cost, budget=3
+                features.iloc[train], table.acc[train], table.cost, budget=3
             )
-            expected[test] = policy.predict(known.iloc[test])
-        found = adalib.paper.patterns.out_of_fold(known, table, 3, named, seed=1)
+            expected[test] = policy.predict(features.iloc[test])
+        found = adalib.paper.patterns.out_of_fold(features, table, 3, named, seed=1)
         assert found.tolist() == expected.tolist()

@@ -468,10 +468,10 @@ def test_callers_with_a_cap_do_not_make_it_cheap_for_others(router):
     it."""
     router.controller = controller = Router(router.policy, None, 3.0).controller
     first = controller.price
-    for cap, told in ((1, {CAP, WORTH}), (6, {CAP})):
+    for cap, reasons in ((1, {CAP, WORTH}), (6, {CAP})):
         found = router.answer_many(
             ["How much?"] * 300, Playback(SPLIT), cap=cap, concurrency=1, progress=False
         )
-        assert {one.reason for one in found} >= told
+        assert {one.reason for one in found} >= reasons
         assert all(one.counted == (one.reason == WORTH or one.cost > 3) for one in found)
         assert controller.price > first / 4

@@ -85,25 +85,25 @@ def serving(
     tries=2,
     patience=5,
     protocol="auto",
-    **how,
+    **options,
 ):
     router = Router.load(folder)
     router.purse = purse or Purse()
     more = {
-        name: how.pop(name)
+        name: options.pop(name)
         for name in ("aliases", "shadow", "log", "own_prices", "keep")
-        if name in how
+        if name in options
     }
     client = Client(upstream.url, "m", timeout=patience)
-    service = Service(router, client, Asking(tries=tries, **how), prompt, limit, **more)
-    how = uvicorn.Config(
+    service = Service(router, client, Asking(tries=tries, **options), prompt, limit, **more)
+    options = uvicorn.Config(
         make_app(service, token),
         port=0,
         http=protocol,
         log_level="critical",
         timeout_keep_alive=75,
     )
-    server = uvicorn.Server(how)
+    server = uvicorn.Server(options)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -150,15 +150,15 @@ def test_a_plain_client_gets_the_winner_and_what_it_cost(both):
     upstream, running = both
     raw = running.client.chat.completions.with_raw_response.create(**ASK)
     reply = raw.parse()
-    told = reply.model_extra["adalib"]
+    report = reply.model_extra["adalib"]
     samples = len(upstream.seen)
     assert reply.choices[0].message.content == upstream.text
     assert reply.choices[0].finish_reason == "stop"
     assert reply.usage.completion_tokens == 9 * samples
     assert reply.usage.prompt_tokens == 20 * samples
-    assert (told["answer"], told["votes"], told["samples"]) == ("7", {"7": samples}, samples)
+    assert (report["answer"], report["votes"], report["samples"]) == ("7", {"7": samples}, samples)
     assert raw.headers["x-adalib-samples"] == str(samples)
-    assert float(raw.headers["x-adalib-price"]) == pytest.approx(told["price"], rel=1e-4)
+    assert float(raw.headers["x-adalib-price"]) == pytest.approx(report["price"], rel=1e-4)
     assert json.loads(raw.headers["x-adalib-votes"]) == {"7": samples}
     assert upstream.seen[0]["messages"] == ASK["messages"]
 
@@ -176,9 +176,9 @@ def test_a_stream_brings_the_same_and_has_the_figures_in_its_headers_too(both):
     assert chunks[-2].model_extra["adalib"]["samples"] == len(upstream.seen)
     upstream.seen.clear()
     headers, events = streamed(running)
-    told = json.loads(events[-2].removeprefix("data: "))["adalib"]
-    assert headers["x-adalib-samples"] == str(told["samples"]) == str(len(upstream.seen))
-    assert json.loads(headers["x-adalib-votes"]) == told["votes"]
+    report = json.loads(events[-2].removeprefix("data: "))["adalib"]
+    assert headers["x-adalib-samples"] == str(report["samples"]) == str(len(upstream.seen))
+    assert json.loads(headers["x-adalib-votes"]) == report["votes"]
     assert events[-1] == "data: [DONE]"
 
 
@@ -223,24 +223,24 @@ PASSED = {
 
 def test_a_model_s_own_names_and_a_caller_s_own_orders_are_kept(folder):
     prompt = Prompt([{"role": "user", "content": "Q: {question}"}])
-    how = {"temperature": None, "prompt": prompt}
+    options = {"temperature": None, "prompt": prompt}
     with (
         FaultServer(refuses=("max_tokens", "top_p")) as upstream,
-        serving(folder, upstream, **how) as running,
+        serving(folder, upstream, **options) as running,
     ):
         orders = [{"role": "system", "content": "Speak French"}, *ASK["messages"]]
         with warnings.catch_warnings(record=True):
-            told = running.post(messages=orders, top_p=0.5).json()
-        assert told["system_fingerprint"] == "fp_1"
+            reply = running.post(messages=orders, top_p=0.5).json()
+        assert reply["system_fingerprint"] == "fp_1"
         assert upstream.seen[-1]["max_completion_tokens"] == 256
         assert upstream.seen[-1].keys() == {"model", "messages", "max_completion_tokens"}
         assert upstream.seen[-1]["messages"][0] == orders[0]
         assert upstream.seen[-1]["messages"][1]["content"] == "Q: What is 3 + 4?"
-        refused = len(upstream.seen) - told["adalib"]["samples"]
+        refused = len(upstream.seen) - reply["adalib"]["samples"]
         before = len(upstream.seen)
-        told = running.post(max_completion_tokens=77).json()
+        reply = running.post(max_completion_tokens=77).json()
         assert (
-            len(upstream.seen) - before == told["adalib"]["samples"]
+            len(upstream.seen) - before == reply["adalib"]["samples"]
         )  # what was refused is remembered
         assert refused <= 2 * 8
         assert upstream.seen[-1]["max_completion_tokens"] == 77
@@ -292,12 +292,19 @@ def test_a_price_on_rounds_asks_together_and_waits_half_as_often(tmp_path):
         {"messages": [{"role": "user", "content": question}], "seed": 0}
         for question in score.questions
     ]
-    for name, how in {"one": {"schedule": range(1, 25)}, "some": {"round_price": 0.003}}.items():
-        Router.fit(teach, budget=5, signals=("votes",), **how).save(tmp_path / name)
+    for name, options in {
+        "one": {"schedule": range(1, 25)},
+        "some": {"round_price": 0.003},
+    }.items():
+        Router.fit(teach, budget=5, signals=("votes",), **options).save(tmp_path / name)
         with Recorded() as upstream, serving(tmp_path / name, upstream, patience=300) as running:
-            told = [running.post(**ask).json()["adalib"] for ask in asks]
-            right = sum(one["answer"] == gold for one, gold in zip(told, score.golds, strict=True))
-            samples, rounds = (sum(one[figure] for one in told) for figure in ("samples", "rounds"))
+            reports = [running.post(**ask).json()["adalib"] for ask in asks]
+            right = sum(
+                one["answer"] == gold for one, gold in zip(reports, score.golds, strict=True)
+            )
+            samples, rounds = (
+                sum(one[figure] for one in reports) for figure in ("samples", "rounds")
+            )
             assert len(upstream.seen) == samples == running.service.router.controller.spent
             lines = running.http.get("/metrics").text.splitlines()
             assert {f"adalib_rounds_sum {rounds:.1f}", "adalib_rounds_count 100.0"} <= set(lines)
@@ -427,13 +434,16 @@ def test_no_odd_reply_gets_through_and_numbers_that_nobody_can_use_are_left_out(
         assert "\n" not in reply.json()["error"]["message"]
     for strange in STRANGE:
         upstream.fault = lambda k, strange=strange: strange
-        told = json.loads(running.post().text, parse_constant=pytest.fail)
-        assert (told["choices"][0]["message"]["content"], told["adalib"]["answer"]) == (
+        whole_reply = json.loads(running.post().text, parse_constant=pytest.fail)
+        assert (
+            whole_reply["choices"][0]["message"]["content"],
+            whole_reply["adalib"]["answer"],
+        ) == (
             "Answer: 7",
             "7",
         ), strange
         assert (
-            0 < told["usage"]["completion_tokens"] < 10_000
+            0 < whole_reply["usage"]["completion_tokens"] < 10_000
         )  # what was said, or the most that it can have been
     assert running.service.open == 0
 
@@ -443,9 +453,9 @@ def test_a_fault_in_the_middle_gives_the_best_vote_so_far_and_a_hang_ends_at_the
         FaultServer(lambda k: "ok" if k < 2 else "500") as upstream,
         serving(folder, upstream, deadline=2) as running,
     ):
-        told = running.post(adalib={"price": 0}).json()["adalib"]
-        assert (told["answer"], told["samples"]) == ("7", 2)
-        assert told["reason"].startswith("the endpoint failed")
+        report = running.post(adalib={"price": 0}).json()["adalib"]
+        assert (report["answer"], report["samples"]) == ("7", 2)
+        assert report["reason"].startswith("the endpoint failed")
         upstream.fault, before = lambda k: "ok" if k == before else "hang", len(upstream.seen)
         assert running.post(adalib={"price": 0}).json()["adalib"]["samples"] == 1
         reply = running.post()
@@ -517,7 +527,7 @@ def test_what_is_watched(folder):
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "told"),
+    ("body", "status", "message"),
     [
         (b"{", 400, "not JSON"),
         (b"[]", 400, "object"),
@@ -544,12 +554,12 @@ def test_what_is_watched(folder):
         (b'{"a":' * 100_000, 400, "too deep"),
     ],
 )
-def test_what_cannot_be_answered(both, body, status, told):
+def test_what_cannot_be_answered(both, body, status, message):
     upstream, running = both
     content = body if isinstance(body, bytes) else json.dumps(ASK | body)
     reply = running.http.post("/v1/chat/completions", content=content)
     assert reply.status_code == status
-    assert told in reply.json()["error"]["message"]
+    assert message in reply.json()["error"]["message"]
     assert upstream.seen == []
 
 
@@ -571,9 +581,9 @@ def test_a_fault_of_ours_is_a_proper_error_and_one_line(both, monkeypatch, caplo
 def test_a_story_is_passed_on_or_refused(folder):
     with FaultServer(text="Once upon a time. " * 20) as upstream:
         with serving(folder, upstream) as running:
-            told = running.post(adalib={"price": 0}).json()
-            assert told["choices"][0]["message"]["content"] == upstream.text
-            assert (told["adalib"]["samples"], told["adalib"]["reason"]) == (1, OTHER)
+            reply = running.post(adalib={"price": 0}).json()
+            assert reply["choices"][0]["message"]["content"] == upstream.text
+            assert (reply["adalib"]["samples"], reply["adalib"]["reason"]) == (1, OTHER)
         with serving(folder, upstream, other="refuse") as running:
             assert running.post(adalib={"price": 0}).json()["error"]["code"] == "no_short_answer"
 

@@ -148,9 +148,9 @@ async def test_a_step_that_was_sent_twice_counts_once(folder, redis):
         ask(share, 3.0, 5.0)
         real = share._step
 
-        async def loses_the_reply(keys, told):
+        async def loses_the_reply(keys, arguments):
             share._step = real
-            await real(keys, told)
+            await real(keys, arguments)
             raise TimeoutError
 
         share._step = loses_the_reply
@@ -271,7 +271,7 @@ async def test_a_store_that_talks_nonsense_is_one_that_does_not_answer(
         real = share._step
         for nonsense in ([], ["x"] * 6, [b"1", b"nan", b"0", b"0", 0, b"0"], None, 7):
 
-            async def talks(keys, told, nonsense=nonsense):
+            async def talks(keys, arguments, nonsense=nonsense):
                 return nonsense
 
             share._step = talks
@@ -290,12 +290,12 @@ def test_no_redis_at_the_start_is_one_line_and_code_2(folder, refused, monkeypat
     with pytest.raises(ShareError, match="does not answer"):
         Share(Router.load(folder), "redis://127.0.0.1:1/0", "m")
     command = ["serve", str(folder), "--upstream", "http://127.0.0.1:9/v1", "--model", "m"]
-    for url, told in (
+    for url, message in (
         ("redis://127.0.0.1:1/0", "does not answer"),
         ("http://127.0.0.1:1", "redis://"),
         ("redis://:s3cret@127.0.0.1:1/0", "ADALIB_REDIS"),
     ):
-        assert "s3cret" not in refused([*command, "--redis", url], told)
+        assert "s3cret" not in refused([*command, "--redis", url], message)
     monkeypatch.setenv("ADALIB_REDIS", "redis://:s3cret@127.0.0.1:1/0")
     assert "s3cret" not in refused(command, "does not answer")
 
@@ -321,15 +321,15 @@ def test_one_of_three_servers_is_killed_under_load(folder, redis):
                 process.stdout.readline().split(" listens at ")[1].split(",")[0]
                 for process in running
             ]
-            told, lost = _load(urls, running[0])
-            sums = [_live(url, at_least=sum(told)) for url in urls[1:]]
+            costs, lost = _load(urls, running[0])
+            sums = [_live(url, at_least=sum(costs)) for url in urls[1:]]
         finally:
             for process in running:
                 process.kill()
                 process.communicate()
     assert lost  # it was in the middle of something
     assert all(live["shared"] for live in sums)
-    asked, spent = len(told), sum(told)
+    asked, spent = len(costs), sum(costs)
     for live in sums:
         # Everything that a client was told is counted; of what was lost on the way, at most that.
         assert asked <= live["asked"] <= asked + len(lost)
@@ -352,7 +352,7 @@ def _live(url, at_least):
 def _load(urls, victim):
     """Ask all servers from twelve threads, kill one in the middle; costs that clients were told,
     and errors."""
-    told, lost, turn = [], [], itertools.count()
+    costs, lost, turn = [], [], itertools.count()
 
     def worker():
         for _ in range(10):
@@ -363,14 +363,14 @@ def _load(urls, victim):
                 reply = client.post(f"{urls[number % 3]}/chat/completions", json=ASK)
                 one = reply.json()["adalib"]
                 if one["counted"]:
-                    told.append(one["cost"])
+                    costs.append(one["cost"])
             except httpx.TransportError as error:
                 lost.append(error)
 
     with httpx.Client(timeout=60, trust_env=False) as client, ThreadPoolExecutor(12) as threads:
         for _ in range(12):
             threads.submit(worker)
-    return told, lost
+    return costs, lost
 
 
 @on_a_loop
@@ -382,10 +382,10 @@ async def test_a_slow_redis_lends_to_all_at_once(folder, redis):
         real = share._lending
         loans = []
 
-        async def slow(keys, told):
+        async def slow(keys, arguments):
             loans.append(1)
             await asyncio.sleep(0.05)
-            return await real(keys, told)
+            return await real(keys, arguments)
 
         share._lending = slow
         await asyncio.gather(*(share.purse.more(1.0) for _ in range(64)))

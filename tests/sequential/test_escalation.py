@@ -32,11 +32,11 @@ def two_models(n=120, hard=0.4, dear_right=True):
     or nothing."""
     rows = [f"q{i}" for i in range(n)]
     easy = np.arange(n) >= hard * n
-    cheap = [["7"] * 16 if known else [str(100 + j) for j in range(16)] for known in easy]
+    cheap = [["7"] * 16 if solvable else [str(100 + j) for j in range(16)] for solvable in easy]
     dear = [["7" if dear_right else "8"] * 16 for _ in rows]
     models = {
-        name: Responses(rows, rows, ["7"] * n, told)
-        for name, told in (("cheap", cheap), ("dear", dear))
+        name: Responses(rows, rows, ["7"] * n, replies)
+        for name, replies in (("cheap", cheap), ("dear", dear))
     }
     return Menu(models, prices={"cheap": 1, "dear": 10})
 

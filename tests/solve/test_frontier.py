@@ -245,9 +245,9 @@ BAD_TABLES = [
 @pytest.mark.parametrize(
     "solve", [lambda *table: frontier(*table[:2]), integer_optimum, oracle_labels, average_cost]
 )
-@pytest.mark.parametrize(("acc", "cost", "told"), BAD_TABLES)
-def test_bad_tables_are_named(solve, acc, cost, told):
-    with pytest.raises(ValueError, match=told):
+@pytest.mark.parametrize(("acc", "cost", "message"), BAD_TABLES)
+def test_bad_tables_are_named(solve, acc, cost, message):
+    with pytest.raises(ValueError, match=message):
         solve(acc, cost, 2.0)
 
 

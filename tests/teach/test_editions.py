@@ -193,13 +193,13 @@ def test_live_text_spells_out_roles():
         "b": Work(("A", "B", "C"), "2001", "T", "J"),
     }
     book = Book({"n": "372", "s": "0.031"}, works, {"thm": "Weak duality"}, {"eq": "1.1"})
-    said = live_text(
+    text = live_text(
         "{glue:text}`n`, {glue:text}`n:,d`, {glue:text}`s:.1%`; {cite}`a,b`, {cite:t}`b`; "
         "{prf:ref}`thm`, {prf:ref}`the ledger <lem>`, {eq}`eq`, [cards](../book/data-cards.md), "
         "{term}`the dual <dual>`",
         book,
     )
-    assert said == (
+    assert text == (
         "372, 372, 3.1%; (One and Two, 1999; A et al., 2001), A et al. (2001); Weak duality, "
         "the ledger, (1.1), cards, the dual"
     )

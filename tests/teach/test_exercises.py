@@ -108,9 +108,9 @@ def test_every_value_has_two_hints_and_three_mistakes_with_names_and_tells_no_an
     assert '"answer"' not in text
     assert '"truth"' not in text
     for name, kept in recorded()[chapter].items():
-        told = [wrong["hint"] for wrong in kept["wrong"]]
-        assert len(set(told)) >= 3, name
-        assert len({*told, kept["hint"], kept["more"]}) == len(told) + 2, name
+        hints = [wrong["hint"] for wrong in kept["wrong"]]
+        assert len(set(hints)) >= 3, name
+        assert len({*hints, kept["hint"], kept["more"]}) == len(hints) + 2, name
 
 
 @pytest.fixture(scope="module")

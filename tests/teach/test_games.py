@@ -158,12 +158,12 @@ class TestStop:
     def test_the_picture_follows_the_price(self, fitted, play):
         rungs, streams, _, _ = fitted
         page = play(games.states(rungs, streams).html, "states.js")
-        said = page.locator(".stop-board")
+        board = page.locator(".stop-board")
         page.locator("input[type=range]").focus()
-        before = said.inner_text()
+        before = board.inner_text()
         for _ in range(15):
             page.keyboard.press("ArrowLeft")
-        assert said.inner_text() != before
+        assert board.inner_text() != before
         going = page.locator(".states-go").count()
         for _ in range(40):
             page.keyboard.press("ArrowRight")
@@ -375,9 +375,9 @@ class TestMenu:
 
     def test_the_page_buys_what_the_package_buys(self, menu, play):
         page = play(games.menu_bill(menu, self.charges, 300, 0.06).html, "menu.js")
-        said = page.locator(".adalib-menu .stop-board")
+        board = page.locator(".adalib-menu .stop-board")
         self.agrees(page, menu, self.charges, 0.06)
-        assert "One answer of large costs" in said.inner_text()
+        assert "One answer of large costs" in board.inner_text()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390 + 2
         fields = page.locator(".adalib-menu input")
         fields.nth(3).fill("3.5")
@@ -386,10 +386,10 @@ class TestMenu:
         self.agrees(page, menu, self.charges | {"large": games.Charges(0.3, 3.5)}, 0.2)
         fields.nth(5).fill("0.0001")
         assert self.rows(page)["all, one price"][0] == "too dear"
-        assert "does not buy" in said.inner_text()
+        assert "does not buy" in board.inner_text()
         for number in range(2):
             fields.nth(number).fill("0")
-        assert "free" in said.inner_text()
+        assert "free" in board.inner_text()
 
 
 def buys(points, price: float) -> np.ndarray:
@@ -450,14 +450,16 @@ class TestMarket:
             f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js"
         )
         points = np.array([card["points"] for card in classroom.data["cards"][:20]])
-        said = page.locator(".market-said").first
+        sentence = page.locator(".market-said").first
         for price in (5, 2.5, 1):
             page.get_by_label("price, points per answer").first.fill(str(price))
             page.get_by_role("button", name="Count for me").click()
-            assert f"the class buys {buys(points, price).sum()} of 60 answers" in said.inner_text()
+            assert (
+                f"the class buys {buys(points, price).sum()} of 60 answers" in sentence.inner_text()
+            )
         page.get_by_role("button", name="Find the clearing price").click()
         clears = adalib.bisect(points / 100, BUDGETS, 3.0)
-        assert f"clears at {100 * clears.lam:.2f}".rstrip("0") in said.inner_text()
+        assert f"clears at {100 * clears.lam:.2f}".rstrip("0") in sentence.inner_text()
         assert page.locator(".market-stairs").first.is_visible()
         # Hands are counted, and the twins jump together.
         for budget, hands in ((1, 12), (2, 0), (4, 6), (8, 2), (16, 0)):

@@ -52,8 +52,11 @@ def test_a_page_is_cut_into_slides_that_use_the_books_own_files():
         ("text", "Take away"),
     ]
     text, figure, theorem, quiz = found[1:5]
-    told = [node.get_text() for node in text.shown]
-    assert told == ["A market has a price.", "A\nprice is one number for everybody, and no more."]
+    shown_texts = [node.get_text() for node in text.shown]
+    assert shown_texts == [
+        "A market has a price.",
+        "A\nprice is one number for everybody, and no more.",
+    ]
     assert "See" in text.notes[0].get_text()
     assert figure.shown[0].figure is not None
     assert "Why?" in figure.shown[1].get_text()  # with its prompt
@@ -141,10 +144,12 @@ def test_every_chapter_has_a_deck_of_whole_sentences(decks):
             assert not re.search(r"^(?:assert|give)\b", shown.get_text(), re.M), where
             kinds = [str(part.get("class")) for part in shown.find_all(recursive=False)]
             assert slide.h1 or not all("highlight-" in kind for kind in kinds), where
-            for told in (lead.get_text().strip() for lead in shown.select(".deck-lead, .deck-key")):
+            for lead_text in (
+                lead.get_text().strip() for lead in shown.select(".deck-lead, .deck-key")
+            ):
                 assert re.fullmatch(
-                    r"(?!(?:It|They|This|These|Of those)\b)[^a-z].*[.?!:)”]", told, re.S
-                ), (where, told)
+                    r"(?!(?:It|They|This|These|Of those)\b)[^a-z].*[.?!:)”]", lead_text, re.S
+                ), (where, lead_text)
 
 
 # The slides that do not fit, once their formulas are set and their figures drawn.

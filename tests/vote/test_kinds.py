@@ -116,9 +116,9 @@ def test_every_kind(kind, texts):
     "kind", ["", "nombre", "label:", "label: , ", "json:", "regex:(", "python:os", "auto:x"]
 )
 def test_no_kind_is_one_line(kind):
-    with pytest.raises(ValueError, match="kind|regular expression") as told:
+    with pytest.raises(ValueError, match="kind|regular expression") as caught:
         answer_reader(kind)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
     for name in ("python:nowhere:f", "python:string:nothing", "python:string:digits"):
         with pytest.raises(ValueError, match="function"):
             answer_reader(name)
