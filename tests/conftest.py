@@ -7,6 +7,7 @@ import asyncio
 import functools
 import os
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -45,6 +46,16 @@ def in_own_thread(function, *args):
 def run_to_end(coroutine):
     """Run a coroutine to its end."""
     return in_own_thread(asyncio.run, coroutine)
+
+
+def wait_until(condition, wanted: str, process=None, seconds: float = 120.0) -> None:
+    """Wait until a condition holds, as long as the process (if any) runs; else fail, saying what
+    was wanted."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process is None or process.poll() is None, f"the process ended before {wanted}"
+        assert time.monotonic() < deadline, f"still not after {seconds:g} seconds: {wanted}"
+        time.sleep(0.005)
 
 
 def pytest_collection_modifyitems(items):

@@ -188,7 +188,7 @@ def test_the_published_answers_are_as_right_as_their_authors_say():
         )  # our judge sees some more that are equal
 
 
-def test_efforts_are_as_right_and_as_long_as_their_source_says():
+def test_efforts_are_as_their_source_says():
     expected = {
         "effort-gpqa-gpt-5.2": [(0.827, 1028), (0.879, 1921), (0.882, 3408), (0.914, 12881)],
         "effort-gpqa-claude-opus-4.5": [(0.807, 740), (0.855, 5596), (0.860, 8065)],

@@ -68,7 +68,7 @@ def test_the_page_agrees_with_the_notebook(page):
             assert reply == ("Right." if answer in right else f"Not yet. Hint: {hint}"), answer
 
 
-def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page):
+def test_a_known_mistake_is_named(page):
     form = page.locator(".adalib-answer-form").nth(len(CASES))
     for answer, verdict in (
         ("4", "Not yet. Hint: that is half of it."),
@@ -84,7 +84,7 @@ def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page)
         assert form.locator("output").inner_text() == verdict
 
 
-def test_progress_is_counted_and_can_be_forgotten(page):
+def test_progress_can_be_forgotten(page):
     assert "run it in the notebook" in page.locator(".bd-article > p").first.inner_text()
     form = page.locator(".adalib-answer-form").first
     form.locator("input").fill("0.5")

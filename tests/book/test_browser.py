@@ -249,30 +249,34 @@ def move_controls(page) -> None:
 @pytest.mark.parametrize("name", [*EXTRA, *toc_pages()])
 def test_page_is_whole_with_the_network_cut(html, page, name):
     """Loaded once, on a phone: well drawn there and on a laptop, controls move, all is whole in
-    light and in dark."""
+    light and in dark.
+
+    Drawing figures takes most of the time, so each size and each theme has its turn once, and axe
+    looks after the figures are gone.
+    """
     page.set_viewport_size(PHONE)
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
     page.evaluate(find.DRAWN)
     assert badly_drawn(page) == []
+    page.evaluate(OPEN)
+    page.evaluate(find.DRAWN)
+    page.evaluate(SETTLED)
+    assert page.evaluate(OVERFLOW) == []
     resize(page, LAPTOP)
     assert badly_drawn(page) == []
     move_controls(page)
-    page.evaluate(OPEN)
-    page.evaluate(find.DRAWN)
     assert page.wrong + page.evaluate(FAULTS) == []
     in_theme(page, "dark")
     assert page.evaluate(FAULTS) == []
-    resize(page, PHONE)
-    assert page.evaluate(OVERFLOW) == []
 
     page.evaluate(THIN)
+    page.set_viewport_size(PHONE)
     assert barriers(page, WIDTH) == []
     page.set_viewport_size(LAPTOP)
-    in_theme(page, "light")
     assert barriers(page, CONTRAST, others=True) == []
     page.evaluate(ALIKE)
     assert barriers(page, CONTRAST) == []
-    in_theme(page, "dark")
+    in_theme(page, "light")
     assert page.wrong + barriers(page, CONTRAST) == []
 
 
@@ -364,7 +368,7 @@ def test_index_and_search_work_from_disk(html, page):
     ("query", "first"),
     [("how to stop", "When to stop"), ("budgets", "Budgets"), ("license", ""), ("KKT", "")],
 )
-def test_a_search_finds_titles_first_and_other_names_of_a_thing(html, page, query, first):
+def test_a_search_finds_titles_first(html, page, query, first):
     page.goto((html / "search.html").as_uri() + f"?q={query}")
     result = page.locator("#search-results li a").first
     result.wait_for()
@@ -381,7 +385,7 @@ def test_what_is_typed_in_the_search_field_begins_beside_its_icon(html, page):
     assert field.bounding_box()["x"] + padding > icon["x"] + icon["width"]
 
 
-def test_icons_are_drawn_and_what_is_below_the_screen_waits(html, page):
+def test_what_is_below_the_screen_waits(html, page):
     page.goto((html / "notebooks" / "01_motivation.html").as_uri())
     assert page.locator("svg.svg-inline--fa").count() > 5
     assert page.locator("i[class*='fa-'], span[class*='fa-']").count() == 0
@@ -418,7 +422,7 @@ def drawn_alone(play, fig, width):
     return page
 
 
-def test_figures_follow_the_theme_and_keep_their_own_colours(play):
+def test_a_figure_follows_the_theme(play):
     """Through a change of theme."""
     fig = go.Figure(go.Bar(y=[1, 2], marker_color="#123456"))
     fig.update_layout(xaxis_title="<b>x</b></script><script>document.title = 'broken'</script>")
@@ -440,7 +444,7 @@ PRINTED = """() => [
 
 
 @pytest.mark.parametrize("way", ["keys", "button", "menu"])
-def test_an_unscrolled_page_prints_all_its_figures_and_formulas(html, page, way):
+def test_an_unscrolled_page_prints_whole(html, page, way):
     """Keys and button wait until all is drawn. A browser's own menu does not wait: then all is
     drawn at once."""
     page.add_init_script(f"window.print = () => (window.printed = ({PRINTED})())")
@@ -527,7 +531,7 @@ def centre(page, selector):
     )
 
 
-def test_a_swipe_over_a_figure_scrolls_the_page_and_a_tap_shows_a_value(html, new_page):
+def test_a_finger_on_a_figure_scrolls_or_taps(html, new_page):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto((html / "notebooks" / "00_data.html").as_uri(), wait_until="load")
     figure = page.locator(".plotly-graph-div").first

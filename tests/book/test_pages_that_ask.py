@@ -53,7 +53,7 @@ def test_a_curve_is_guessed_by_hand_and_by_key(play):
     assert handle.get_attribute("aria-valuenow") == "0.325"
 
 
-def test_answers_vote_as_they_come_and_the_address_keeps_them(play, word):
+def test_answers_vote_as_they_come(play, word):
     row = word.ids.index("word-trees-05")
     page = play(votes(word, row).html, "votes.js")
     page.get_by_role("button", name="Ask 16 times").tap()
@@ -70,7 +70,7 @@ def test_answers_vote_as_they_come_and_the_address_keeps_them(play, word):
     )
 
 
-def test_a_budget_for_each_kind_is_spent_and_compared(play, word):
+def test_a_budget_for_each_kind_is_spent(play, word):
     game = kinds(word)
     page = play(game.html, "kinds.js")
     page.get_by_role("button", name="all 4").tap()
@@ -83,7 +83,7 @@ def test_a_budget_for_each_kind_is_spent_and_compared(play, word):
     page.wait_for_function("location.hash === '#kinds=4%2C4%2C4%2C1'")
 
 
-def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
+def test_a_sentence_follows_its_price(play, word):
     game, curve = sentence(word, "ours", start=0.04), [0.4, 0.43, 0.61, 0.85, 0.98]
     page = play(tangent([1, 2, 4, 8, 16], curve, start=0.04).html + game.html, "price.js")
     one, all_ = page.locator(".price-sentence").all()
@@ -108,7 +108,7 @@ def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
     )
 
 
-def test_edges_line_up_and_fill_to_the_budget(play):
+def test_edges_fill_to_the_budget(play):
     # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2
     # buys 1 + 1 answers.
     page = play(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
@@ -125,7 +125,7 @@ def test_edges_line_up_and_fill_to_the_budget(play):
     assert "Line them up" in status_line(page)
 
 
-def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
+def test_noise_gains_inside_only(play):
     names = {"inside": "inside", "held out": "held out"}
     rows = (0.05, 0.02, 0.01, 0.03), [(0.05, 0.0, -0.01, 0.01), (0.04, 0.001, -0.01, 0.01)]
     page = play(feed(*rows, names).html, "noise.js")
@@ -151,7 +151,7 @@ def claims() -> pd.DataFrame:
     return made.assign(**{name: f"its {name}" for name in names})
 
 
-def test_a_shut_card_shows_its_number_and_a_cell_opens_its_card(play):
+def test_a_cell_opens_its_card(play):
     page = play(cards(claims().iloc[::-1]).html, "cards.js")
     assert page.locator(".card-short:visible").all_inner_texts() == ["its number"] * 3
     verdicts = "(all) => all.map((each) => each.dataset.verdict)"

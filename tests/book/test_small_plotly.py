@@ -19,7 +19,7 @@ PAGE = (
 )
 
 
-def test_the_books_part_is_what_the_book_has_and_a_third_of_the_whole(html):
+def test_the_books_plotly_is_a_third_of_the_whole(html):
     whole = plotly_source().read_text(encoding="utf-8")
     built = (html / "_static" / "lib" / PLOTLY).read_text(encoding="utf-8")
     part = small_plotly.small_plotly(whole)
@@ -30,7 +30,7 @@ def test_the_books_part_is_what_the_book_has_and_a_third_of_the_whole(html):
         small_plotly.small_plotly(whole, ("bar", "staircase"))
 
 
-def test_it_draws_each_kind_of_trace_and_no_other(html, new_page):
+def test_it_draws_each_kind_of_trace(html, new_page):
     page = new_page()
     page.goto((html / "search.html").as_uri())
     page.add_script_tag(path=html / "_static" / "lib" / PLOTLY)

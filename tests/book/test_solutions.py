@@ -30,7 +30,7 @@ def test_the_record_is_what_the_solutions_say(executed):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_exercise_is_asked_and_then_solved_rightly(executed, chapter):
+def test_every_exercise_is_solved_rightly(executed, chapter):
     """An output says "not answered yet" where the reader is asked, and "right" in the solution."""
     name = contents.keys()[chapter].stem
     verdicts = []

@@ -19,7 +19,7 @@ SECRET = "sk-proj-not-to-be-seen"
 @pytest.mark.parametrize(
     "words", [["--key", SECRET], [f"--key={SECRET}"], ["--k", SECRET], ["--ke=" + SECRET]]
 )
-def test_no_abbreviation_and_no_unknown_value_is_repeated(capsys, word, words):
+def test_unknown_values_are_not_repeated(capsys, word, words):
     with pytest.raises(SystemExit, match="2"):
         main([word, "x", *words, "--out", "o", "--budget", "2", "--targets", "2"])
     errors = capsys.readouterr().err
@@ -133,7 +133,7 @@ def test_a_file_that_does_not_fit_is_one_line_under_ulimit(tmp_path, heavy, word
     assert not list(tmp_path.iterdir())
 
 
-def test_large_tables_say_what_memory_they_need_and_leave_nothing(tmp_path, refused, monkeypatch):
+def test_large_tables_say_what_memory_they_need(tmp_path, refused, monkeypatch):
     answers = tmp_path / "mine.jsonl"
     answers.write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2"]}\nno\n')
     write_parquet(tmp_path / "table.parquet", {"acc_1": [0.1], "acc_2": [0.2]})

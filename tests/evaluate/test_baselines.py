@@ -31,7 +31,7 @@ def test_best_mix_is_the_linear_program_over_uniform_budgets(acc, budget):
 
 
 @given(st.floats(1, 20))
-def test_random_meets_the_budget_and_fixed_stays_below(budget):
+def test_random_and_fixed_keep_to_the_budget(budget):
     assert baselines.random(COST, budget, 3).expected(COST) == pytest.approx(
         np.full(3, min(budget, 16))
     )
@@ -43,7 +43,7 @@ def test_random_meets_the_budget_and_fixed_stays_below(budget):
 
 
 @pytest.mark.parametrize("name", PAPER_SETTINGS)
-def test_length_has_the_papers_costs_and_stays_near_its_accuracy(name):
+def test_length_is_near_the_papers_figures(name):
     printed = PAPER[name]["main"]["Heuristic"]
     acc = paper_setting(name).table(estimator="windows", ties="first").acc
     for i, budget in enumerate((1.5, 2.0, 3.0)):
@@ -99,7 +99,7 @@ def test_a_plan_draws_what_it_expects():
     assert labels.expected(np.arange(9).reshape(3, 3)).tolist() == [2, 3, 7]
 
 
-def test_noise_is_gaussian_and_repeats_with_its_seed():
+def test_noise_is_gaussian():
     noise = baselines.noise_features(5000, seed=4)
     assert noise.shape == (5000, 16)
     assert np.abs(noise.mean()).max() < 0.06

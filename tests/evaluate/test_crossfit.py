@@ -30,7 +30,7 @@ PAIRS = hnp.arrays(
 
 @settings(deadline=None, max_examples=100)
 @given(PAIRS, st.floats(1, 6))
-def test_labels_are_the_frontier_s_and_are_looked_up_in_the_other_table(pair, target):
+def test_labels_are_looked_up_in_the_other_table(pair, target):
     cost = np.arange(1, pair.shape[2] + 1.0)
     choose, score = (UtilityTable(acc / 12, cost) for acc in pair)
     best = adalib.frontier(choose.acc, cost).at(target)
@@ -139,7 +139,7 @@ def test_cross_fitting_is_both_directions_averaged():
 
 
 @pytest.mark.parametrize("options", [{}, {"estimator": "windows", "ties": "first"}])
-def test_cross_fitting_estimates_what_labels_from_half_the_samples_are_worth(options):
+def test_cross_fitting_scores_labels_from_half_the_samples(options):
     population, targets = beta_population(100, 0.4, 0.4, seed=1), [1.5, 3]
     honest = rehearse_oracle(population, 64, targets, draws=40, halves=True, **options)
     labelled = rehearse_oracle(population, 32, targets, draws=40, seed=100, **options).value.mean
@@ -167,7 +167,7 @@ def test_the_interval_covers_as_often_as_it_says():
     assert np.mean([value.low[0] <= centre <= value.high[0] for value in values]) >= 0.88
 
 
-def test_halves_must_hold_the_largest_vote_and_tables_the_same_questions():
+def test_halves_and_tables_must_match():
     few = flat_null(10).sample(24)
     with pytest.raises(
         DataError, match=r"a half of 12 cannot hold a vote of 16.*sample at least 32"

@@ -72,7 +72,7 @@ def row(rows, policy, target):
     return next(one for one in rows if (one.policy, one.target) == (policy, target))
 
 
-def test_a_row_a_policy_and_target_in_order(rows_by_word):
+def test_one_row_per_policy_and_target(rows_by_word):
     policies = [*BASELINES, "label", "curve", "noise"]
     assert [(r.policy, r.target) for r in rows_by_word] == [
         (policy, target) for target in TARGETS for policy in policies
@@ -84,7 +84,7 @@ def test_a_row_a_policy_and_target_in_order(rows_by_word):
         assert (r.imitation is None) == (r.policy not in ("label", "noise"))
 
 
-def test_a_text_that_tells_pays_and_noise_does_not(rows_by_word):
+def test_a_text_that_tells_the_curve_pays(rows_by_word):
     assert verdict(rows_by_word).startswith("Adaptive allocation pays here: ")
     for target in TARGETS:
         curve = row(rows_by_word, "curve", target)
@@ -343,7 +343,7 @@ def test_what_is_set_aside_can_be_joined_again():
         np.testing.assert_array_equal(getattr(again, name), getattr(real, name))
 
 
-def test_first_answers_must_be_there_and_fit():
+def test_first_answers_must_fit():
     for answers, sample in ((["7", "8", "9"], -1), (["7", "8"], 2), (["7"], 0)):
         with pytest.raises(
             DataError, match="at least two" if len(answers) == 1 else "give a place from 0"

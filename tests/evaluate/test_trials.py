@@ -72,7 +72,7 @@ def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
         assert row.imitation is None
 
 
-def test_a_learner_is_handed_apart_what_teaches_and_what_scores(few):
+def test_teaching_and_scoring_answers_are_apart(few):
     rule, _ = tried(few, [3], groups=few.extras["family"])
     halves = few.split_samples(0)
     assert len(rule.seen) == 4
@@ -97,7 +97,7 @@ def test_the_answer_that_opens_a_vote_is_the_first_that_comes(few):
         np.testing.assert_array_equal(test.answers.logprob[:, 0], few.logprob[rows, 0])
 
 
-def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few):
+def test_many_questions_are_learned_from_a_sample(few):
     rule, rows = tried(few, [2], (1, 2), taught=7)
     assert [(len(train.groups), len(train.features)) for train, _ in rule.seen] == [(7, 7)] * 4
     assert sum(len(test.groups) for _, test in rule.seen) == 2 * few.n
@@ -164,7 +164,7 @@ def test_answers_are_played_back_in_parts(few, monkeypatch):
 # The rows that watch the answers come in, and what the verdict says of them.
 
 
-def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_verdict_on_them():
+def test_stopping_policies_meet_their_targets():
     answers, learners = (
         beta_population(300, 1.5, 1.0).sample(32),
         planning_policies() | stopping_policies(),

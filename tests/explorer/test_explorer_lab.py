@@ -221,7 +221,7 @@ def test_the_widget_follows_the_theme_of_the_lab(live):
     assert slider.is_visible()
 
 
-def test_widgets_and_figures_are_there_after_a_reload_and_still_move(live):
+def test_widgets_still_move_after_a_reload(live):
     page, ask = live
 
     def drawn(title: str):

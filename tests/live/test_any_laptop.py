@@ -43,7 +43,7 @@ def test_numbers_that_nobody_learns_are_the_same_on_a_bare_system(both):
         assert bare["rows"][policy] == pytest.approx(whole["rows"][policy], abs=1e-12), policy
 
 
-def test_other_trees_learn_the_same_and_say_whose_they_are(both):
+def test_other_trees_learn_the_same(both):
     (whole, quiet), (bare, notes) = both
     assert (whole["trees"], bare["trees"]) == (
         "XGBoost" if xgboost else bare["trees"],

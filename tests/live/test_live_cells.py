@@ -48,7 +48,7 @@ def cells(monkeypatch):
         ("class A(Base):\n    size = width", {"A"}, {"Base", "width"}),
     ],
 )
-def test_names_that_a_cell_makes_and_takes(cells, source, made, taken):
+def test_names_of_a_cell(cells, source, made, taken):
     assert cells[0].names(source) == (made, taken)
 
 
@@ -72,7 +72,7 @@ def test_every_name_of_a_chapter_is_made_above(cells, path):
             (solved if within else names_so_far).update(made)
 
 
-def test_a_cell_brings_the_cells_that_it_needs_and_no_others(cells):
+def test_a_cell_brings_the_cells_that_it_needs(cells):
     _, page, shown = cells
     sources = ["x = 1", "print('never')", "y = x + 1", "y = 100", "z = y", "y"]
     page.update([(source, at == 3) for at, source in enumerate(sources)])
@@ -84,7 +84,7 @@ def test_a_cell_brings_the_cells_that_it_needs_and_no_others(cells):
     assert page.above(5) == [0, 1, 2, 4]
 
 
-def test_an_error_shows_its_last_line_and_keeps_the_rest(cells):
+def test_an_error_shows_its_last_line(cells):
     _, page, shown = cells
     page.update([("def f(n):\n    return 1 / n\n\n\nprint('before')\nf(0)", False), ("(", False)])
     assert not page.run(0)

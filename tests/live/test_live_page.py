@@ -58,7 +58,7 @@ class Live:
         return self.ended(cell)
 
 
-def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
+def test_a_chapter_is_run_in_its_page(served, new_page):
     live = Live(new_page(), f"{served}/{CHAPTER}")
     page = live.page
     page.locator(".live-tools").first.wait_for(state="attached")

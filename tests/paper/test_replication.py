@@ -77,7 +77,7 @@ def test_every_item_of_the_paper_has_a_row_with_a_measurement_of_its_own():
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_a_row_measures_finite_numbers_and_comes_out_as_it_says(row):
+def test_a_row_comes_out_as_it_says(row):
     cells = row.outcome.cells
     assert cells
     assert all(np.isfinite([cell.ours, cell.tolerance]).all() for cell in cells)
@@ -106,7 +106,7 @@ def test_every_label_is_on_one_page(labels):
         assert len(labels[label]) == 1, label
 
 
-def test_claims_are_well_formed_and_counted():
+def test_claims_are_well_formed():
     assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
     assert {claim.verdict for claim in CLAIMS} == set(VERDICTS)
     assert {claim.part for claim in CLAIMS} == set(PARTS)
@@ -145,7 +145,7 @@ def test_the_number_bears_the_verdict_out(claim):
     assert "simulated" not in evidence.says.replace("simulated null", "")
 
 
-def test_a_cell_agrees_within_its_tolerance_and_differences_are_told_by_unit():
+def test_a_cell_agrees_within_its_tolerance():
     """At most 0.02 from 0.5, on the side that counts."""
     for relation, inside, outside in (("=", 0.52, 0.521), ("<=", 0.3, 0.53), (">=", 0.7, 0.4)):
         assert Cell("x", 0.5, inside, 0.02, relation).agrees
@@ -161,7 +161,7 @@ def test_a_cell_agrees_within_its_tolerance_and_differences_are_told_by_unit():
     assert outcome.frame().columns.tolist() == ["cell", "paper", "ours", "difference", "outside"]
 
 
-def test_what_is_not_printed_contradicts_nothing_and_shows_no_number():
+def test_what_is_not_printed_contradicts_nothing():
     alone = Outcome((Cell("a", NOT_PRINTED, 0.4), Cell("b", NOT_PRINTED, -1e-5)))
     assert not alone.outside
     assert (alone.paper(), alone.ours(), alone.difference()) == (
@@ -239,7 +239,7 @@ def test_the_gap_of_one_question_by_an_independent_solver():
     )
 
 
-def test_noise_imitates_as_printed_and_not_on_new_questions():
+def test_noise_imitates_no_new_questions():
     """The claim behind R1 with other noise and another split."""
     table = adalib.paper.paper_setting("deepseek-v3-math").table(estimator="windows", ties="first")
     labels = adalib.bisect(table.acc, table.cost, 3.0).labels

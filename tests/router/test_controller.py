@@ -290,7 +290,7 @@ def test_a_price_that_is_kept_in_a_range():
     assert controller.bound(4) == float("inf")
 
 
-def test_a_ledger_remembers_debt_and_concurrency(tmp_path):
+def test_a_ledger_remembers_debt(tmp_path):
     whole = BudgetController(2, 0.1)
     for number, cost in enumerate((1, 5, 2, 3)):
         ledger = Ledger(tmp_path / "ledger.json")
@@ -321,10 +321,11 @@ def test_what_a_killed_server_had_under_way_is_owed(tmp_path):
         controller.hold(5.0)
     ledger.close()  # as the end of the process does
     again = BudgetController(3, 0.1)
-    again.keep_in(Ledger(tmp_path / "ledger.json"), "samples")
+    ledger = Ledger(tmp_path / "ledger.json")
+    again.keep_in(ledger, "samples")
     assert (again.spent, again.closed, again.asked) == (20.0, 20.0, 0)
     with pytest.raises(ValueError, match="counts samples, and this router tokens"):
-        BudgetController(3, 0.1).keep_in(again._ledger, "tokens")
+        BudgetController(3, 0.1).keep_in(ledger, "tokens")
 
 
 @pytest.mark.parametrize("kills", [0, 1])

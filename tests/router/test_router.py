@@ -48,7 +48,7 @@ def router(folder):
 SPLIT = ["Answer: 7", "Answer: 8", "Answer: 9", "Answer: 8", "Answer: 7"]
 
 
-def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
+def test_the_vote_is_on_classes(router):
     texts = ["so it is \\boxed{1/2}", "I say\nAnswer: 0.5", "Answer: 3"]
     found = router.answer("How much?", Playback(texts), price=1e-9)
     assert found.answer == "1/2"
@@ -61,7 +61,7 @@ def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
     assert found.prompt_tokens == 20 * found.samples
 
 
-def test_a_price_and_a_cap_of_its_own(router):
+def test_a_question_has_its_own_price(router):
     dear, cheap = (
         router.answer("How much is it?", Playback(SPLIT), price=price) for price in (10.0, 1e-9)
     )
@@ -176,9 +176,7 @@ def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, 
         ("reader", {"ngrams": [1, 1000]}, "ngrams"),
     ],
 )
-def test_a_tampered_folder_with_new_checksums_is_refused_before_it_costs_anything(
-    folder, tmp_path, part, fields, message
-):
+def test_a_tampered_folder_is_refused(folder, tmp_path, part, fields, message):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     tamper(tmp_path, part, fields)
     with pytest.raises(DataError, match=message):

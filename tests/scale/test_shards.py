@@ -98,7 +98,7 @@ def test_a_budget_counts_to_twelve_digits(budget, count):
 
 
 @given(tables(), st.integers(1, 5), st.floats(0, 2))
-def test_index_and_file_answer_as_all_steps_do(tmp_path_factory, table, every, price):
+def test_the_index_answers_as_all_steps_do(tmp_path_factory, table, every, price):
     acc, cost = table
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "_INDEX_EVERY", every)

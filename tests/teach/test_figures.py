@@ -26,7 +26,7 @@ def caption(shown) -> str:
     return page.find(id=page.find(role="img")["aria-labelledby"]).get_text()
 
 
-def test_show_needs_a_text_alternative_and_leaves_the_figure_as_it_was():
+def test_show_needs_a_text_alternative():
     with pytest.raises(ValueError, match="alt="):
         figures.show(go.Figure())
     shown = figures.show(go.Figure(layout={"title": "Cost falls as the price rises"}))
@@ -98,7 +98,7 @@ def test_an_estimate_is_drawn_with_its_interval(trace, scale, axis):
     assert list(trace["x" if axis == "y" else "y"]) in ([1, 2], ["a", "b"])
 
 
-def test_a_slider_moves_traces_title_and_layout():
+def test_a_slider_moves_the_whole_figure():
     fig = shapes.panels([[shapes.line([0, 1], [0, 1], "still")], []])
     shapes.drag(
         fig,

@@ -48,7 +48,7 @@ def test_every_answer_votes_as_what_it_is(word):
 class TestHalves:
     """What is chosen on one half of the answers is scored on the other."""
 
-    def test_a_budget_for_each_kind_adds_up_beside_the_mix_and_the_oracle(self, word):
+    def test_a_budget_for_each_kind_adds_up(self, word):
         seen, scored = (half.table() for half in word.split_samples(0))
         data = games.kinds(word).data
         for column in range(5):
@@ -258,7 +258,7 @@ class TestHold:
         assert stops[hard].min() >= np.delete(stops, hard).max()
 
     @pytest.mark.parametrize(("shift", "share"), [(500, 1.0), (0, 0.5), (1000, 0.0)])
-    def test_the_budget_is_held_and_the_law_is(self, stream, shift, share):
+    def test_the_budget_is_held(self, stream, shift, share):
         controller = games.hold_run(stream.data, shift, share, 0.2)
         moved = np.log(controller.price / controller.first_price) / (0.2 * 1000)
         assert controller.average / 3.0 - 1 == pytest.approx(moved, abs=1e-9)
@@ -368,7 +368,7 @@ class TestMenu:
                 alone.accuracy, abs=1e-3
             )
 
-    def test_an_answer_reads_the_prompt_and_writes_its_tokens(self, menu):
+    def test_an_answer_is_paid_by_its_tokens(self, menu):
         tokens = menu.models["large"].tokens.mean()
         unit = games.priced_in_dollars(menu, self.charges, 300).unit["large"]
         assert unit == pytest.approx((300 * 0.3 + tokens * 1.2) / 1000)
@@ -411,9 +411,7 @@ class TestMarket:
             assert card["question"] == word.questions[row]
             assert np.abs(np.array(card["points"]) / 100 - acc[row]).max() <= 0.005 + 1e-12
 
-    def test_a_link_shows_one_card_alone_and_the_pack_starts_again_after_its_end(
-        self, classroom, play
-    ):
+    def test_a_link_shows_one_card_alone(self, classroom, play):
         page = play(classroom.html, "market.js")
         cards = classroom.data["cards"]
         for number in (17, len(cards) + 17):
@@ -444,7 +442,7 @@ class TestMarket:
             16,
         }
 
-    def test_the_page_adds_up_and_clears_as_the_package_does(self, play, classroom):
+    def test_the_page_clears_as_the_package_does(self, play, classroom):
         style = (ROOT / "book" / "_static" / "market.css").read_text(encoding="utf-8")
         page = play(
             f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js"

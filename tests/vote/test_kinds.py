@@ -52,7 +52,7 @@ NONE += [
 ]
 
 
-def test_auto_reads_results_and_neither_code_nor_times_nor_stories():
+def test_auto_reads_results_alone():
     read = answer_reader("auto")
     assert {text: read(text, True) for text in AUTO} == AUTO
     assert [read(text, True) for text in NONE] == [""] * len(NONE)
@@ -125,7 +125,7 @@ def test_no_kind_is_one_line(kind):
 
 
 @given(st.text(alphabet=string.printable, max_size=300))
-def test_any_text_is_read_by_every_kind_and_gives_what_stands_in_it(text):
+def test_every_kind_reads_any_text(text):
     for kind in ("auto", "number", "choice", "yesno", "label:red,green", "json:a", "regex:[a-z]+"):
         answer = answer_reader(kind)(text, True)
         assert isinstance(answer, str)
@@ -181,7 +181,7 @@ def test_regex_of_a_user_cannot_hold_the_program():
     assert answer_reader("regex:(?:a|a)+b")("a" * 20_000, True) == ""
 
 
-def test_a_file_names_no_function_and_no_pattern():
+def test_a_file_names_no_function():
     for kind in ("python:os:getcwd", "python:nowhere.at.all:f", "regex:(", "regex:(?:a|a)+b"):
         word = kind.partition(":")[0]
         assert storable_kind(kind) == word
