@@ -120,11 +120,12 @@ def refused(capsys):
 
     def run(words: list[str], message: str) -> str:
         capsys.readouterr()
-        assert main(words) == 2
+        code = main(words)
         shown = capsys.readouterr()
-        assert shown.out == ""
+        assert code == 2, f"adalib {' '.join(words)} ended with {code}, not refused with 2: {shown}"
+        assert shown.out == "", "what is refused prints nothing but its one line of error"
         assert message in shown.err
-        assert shown.err.count("\n") == 1
+        assert shown.err.count("\n") == 1, "an error is one line: who, what and the mend"
         return shown.err
 
     return run

@@ -47,7 +47,8 @@ def test_the_wheel_is_whole(tmp_path):
     expected |= {
         file.relative_to(source / "book").as_posix() for file in (source / "book").rglob("*.py")
     }
-    assert {name for name in expected if "/build/" not in name} - held == set()
+    missing = {name for name in expected if "/build/" not in name} - held
+    assert missing == set(), "name their kinds under package-data in pyproject.toml"
 
 
 def test_the_tests_run_against_this_checkout():

@@ -143,6 +143,7 @@ def test_a_build_runs_again_exactly_what_a_change_can_affect(root):
         done = subprocess.run(
             command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, capture_output=True
         )
+        print(done.stdout.decode()[-2000:], done.stderr.decode()[-2000:])  # shown if the test fails
         counts = [
             len((root / "notebooks" / f"{name}.count").read_text()) for name in ("one", "two")
         ]

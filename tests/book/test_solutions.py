@@ -26,7 +26,7 @@ def executed(html):
 def test_the_record_is_what_the_solutions_say(executed):
     assert recorded.written(recorded.solutions(executed.values())) == RECORD.read_text(
         encoding="utf-8"
-    )
+    ), f"run `make book`, which writes {RECORD.relative_to(ROOT)}, and commit that file"
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
@@ -43,7 +43,7 @@ def test_every_exercise_is_solved_rightly(executed, chapter):
     names = list(checks(chapter)[0].exercises)
     assert sorted(verdicts) == sorted(
         (name, what) for name in names for what in ("not answered yet", "right")
-    )
+    ), "every exercise has one check(...) where it is asked and one solution(...) that is right"
     assert all(
         verdicts.index((name, "not answered yet")) < verdicts.index((name, "right"))
         for name in names
@@ -56,7 +56,7 @@ def test_every_box_finds_its_chapters_record(html, chapter):
     assert (
         json.loads(script.read_text(encoding="utf-8").split(" = ", 1)[1].rstrip(";\n"))
         == KEPT[chapter]
-    )
+    ), "the built page is older than the record: run `make book`"
     pages = [path.read_text(encoding="utf-8") for path in (html / "notebooks").glob("*.html")]
     (page,) = (page for page in pages if f'class="adalib-answer" data-chapter="{chapter}"' in page)
     assert f"recorded/{chapter}.js" in page
