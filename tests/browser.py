@@ -26,19 +26,30 @@ FLAGS += ["--disable-component-update", "--disable-sync"]
 # Resolves once all formulas of a page are typeset and all its figures drawn: as for the Print
 # button, since otherwise both wait for a reader who scrolls.
 DRAWN = """async () => {
-  const done = () =>
-    [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(".main-svg")) &&
-    [...document.querySelectorAll(".math")].every((math) => math.querySelector("mjx-container"));
+  const missing = () => document.querySelectorAll(
+    ".plotly-graph-div:not(:has(.main-svg)), .math:not(:has(mjx-container))");
+  const deadline = performance.now() + 600_000;
   window.dispatchEvent(new Event("adalib-draw-all"));
-  while (!done()) await new Promise((go) => setTimeout(go, 50));
+  while (missing().length) {
+    if (performance.now() > deadline) {
+      throw new Error("not drawn after ten minutes: " + missing()[0].outerHTML.slice(0, 160));
+    }
+    await new Promise((go) => setTimeout(go, 50));
+  }
 }"""
 PACKAGES = dict.fromkeys(("apt-get", "dnf", "apk"), "chromium")
-MEND = "no Chromium could be found or installed: install Chromium or Chrome, or set ADALIB_BROWSER to its path"
+MEND = (
+    "no Chromium could be found or installed: "
+    "install Chromium or Chrome, or set ADALIB_BROWSER to its path"
+)
 
 # The system's fonts, where there are any, and the book's: without a single font Chromium draws no
 # text and dies.
 FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
-<fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include><dir>{folder}</dir></fontconfig>
+<fontconfig>
+<include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+<dir>{folder}</dir>
+</fontconfig>
 """
 
 
@@ -72,7 +83,8 @@ def find_browser() -> str:
         if _starts(named):
             return named
         raise RuntimeError(
-            f"ADALIB_BROWSER is {named!r}, which does not start as a browser: set it to Chromium's path"
+            f"ADALIB_BROWSER is {named!r}, which does not start as a browser: "
+            "set it to Chromium's path"
         )
     for attempt in (lambda: None, lambda: install_from_system(PACKAGES), _install_from_playwright):
         attempt()
@@ -85,7 +97,10 @@ def find_browser() -> str:
 def _candidates() -> Iterator[str]:
     yield from filter(None, map(shutil.which, NAMES))
     # In a process of its own: Playwright does not start twice in one.
-    ask = "from playwright.sync_api import sync_playwright as s\nwith s() as p: print(p.chromium.executable_path)"
+    ask = (
+        "from playwright.sync_api import sync_playwright\n"
+        "with sync_playwright() as playwright: print(playwright.chromium.executable_path)"
+    )
     yield subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stdout.strip()
 
 

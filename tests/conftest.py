@@ -7,6 +7,7 @@ import asyncio
 import functools
 import os
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -45,6 +46,16 @@ def in_own_thread(function, *args):
 def run_to_end(coroutine):
     """Run a coroutine to its end."""
     return in_own_thread(asyncio.run, coroutine)
+
+
+def wait_until(condition, wanted: str, process=None, seconds: float = 120.0) -> None:
+    """Wait until a condition holds, as long as the process (if any) runs; else fail, saying what
+    was wanted."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process is None or process.poll() is None, f"the process ended before {wanted}"
+        assert time.monotonic() < deadline, f"still not after {seconds:g} seconds: {wanted}"
+        time.sleep(0.005)
 
 
 def pytest_collection_modifyitems(items):
@@ -107,13 +118,14 @@ def refused(capsys):
     """Give words to the command line that it refuses, with exit code 2 and one line that says
     why."""
 
-    def run(words: list[str], told: str) -> str:
+    def run(words: list[str], message: str) -> str:
         capsys.readouterr()
-        assert main(words) == 2
+        code = main(words)
         shown = capsys.readouterr()
-        assert shown.out == ""
-        assert told in shown.err
-        assert shown.err.count("\n") == 1
+        assert code == 2, f"adalib {' '.join(words)} ended with {code}, not refused with 2: {shown}"
+        assert shown.out == "", "what is refused prints nothing but its one line of error"
+        assert message in shown.err
+        assert shown.err.count("\n") == 1, "an error is one line: who, what and the mend"
         return shown.err
 
     return run

@@ -1,9 +1,9 @@
 """A loopback chat-completions endpoint that misbehaves on demand.
 
-It speaks HTTP by hand, so that it can cut a connection in the middle of a body, hang, drip, or send bytes that are no
-UTF-8. In a test: ``with FaultServer(["500", "cut"]) as server`` answers the first request with a 500, cuts the
-second, and behaves from then on. As a program (``python fault_server.py --latency 0.02``) it prints its base URL and
-serves well until it is ended.
+It speaks HTTP by hand, so that it can cut a connection in the middle of a body, hang, drip, or send
+bytes that are not UTF-8. In a test: ``with FaultServer(["500", "cut"]) as server`` answers the
+first request with a 500, cuts the second, and behaves from then on. As a program (``python
+fault_server.py --latency 0.02``) it prints its base URL and serves well until it is ended.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ TOP = [math.log(0.5), math.log(0.25)]  # what every token's top_logprobs are; th
 USAGE = {"prompt_tokens": 20, "completion_tokens": 9, "total_tokens": 29}
 STREAM = [
     b'data: {"id": "x", "choices": [{"index": 0, "delta": {"content": "Three and "}}]}\n\n',
-    b'data: {"id": "x", "choices": [{"index": 0, "delta": {"content": "four"}, "finish_reason": "stop"}]}\n\n',
+    b'data: {"id": "x", "choices": [{"index": 0, "delta": {"content": "four"}, '
+    b'"finish_reason": "stop"}]}\n\n',
     b'data: {"id": "x", "choices": [], "usage": ' + json.dumps(USAGE).encode() + b"}\n\n",
     b"data: [DONE]\n\n",
 ]
 
 
 class FaultServer:
-    """Serve ``faults`` in order (or as a function of the request's number, from 0), then good answers.
+    """Serve ``faults`` in order (or as a function of the request's number), then good answers.
 
     ``replies`` adds faults of one's own: a status, header lines and a body by name.
 
-    ``refuses`` names parameters that it does not know; the first ``together`` requests are answered when all of them
-    are there. ``seen`` holds the body of every request, ``keys`` its
-    Authorization header, ``calls`` its method, path and headers; ``sent`` counts the good answers that left whole, each
-    of which reports 20 tokens read and 9 written.
+    ``refuses`` names parameters that it does not know; the first ``together`` requests are answered
+    when all of them are there. Requests are numbered from 0. ``seen`` holds the body of every
+    request, ``keys`` its Authorization header, ``calls`` its method, path and headers; ``sent``
+    counts the good answers that left whole, each of which reports 20 tokens read and 9 written.
     """
 
     def __init__(
@@ -137,7 +138,8 @@ class FaultServer:
         if fault in ("hang", "refuse", "cut", "endless", "drip"):
             return False
         if fault == "cutstream":
-            head = b"HTTP/1.1 200 -\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            head = b"HTTP/1.1 200 -\r\nContent-Type: text/event-stream\r\n"
+            head += b"Transfer-Encoding: chunked\r\n\r\n"
             writer.write(head + b"%x\r\n%s\r\n" % (len(STREAM[0]), STREAM[0]))
             await writer.drain()
             return False
@@ -148,7 +150,8 @@ class FaultServer:
             if request.get("stream") and status == 200 and body[:1] == b"d"
             else kind
         )
-        # Whole before the write: a client that is killed now has lost an answer in flight, not one that was refused.
+        # Whole before the write: a client that is killed now has lost an answer in flight, not one
+        # that was refused.
         self.sent += fault in ("ok", "echo", "surrogate")
         writer.write(_head(status, len(body), kind, extra) + body)
         return True
@@ -158,7 +161,8 @@ class FaultServer:
             status, extra, body = self.replies[fault]
             return status, body, extra
         if fault.isdigit():
-            # An unkind server: it repeats the key, over two lines and with a terminal's control codes.
+            # An unkind server: it repeats the key, over two lines and with a terminal's control
+            # codes.
             error = {"message": f"refused\n key \x1b[31m{key} with {fault}", "code": None}
             extra = f"Retry-After: {self.retry_after}\r\n" if fault == "429" else ""
             return int(fault), json.dumps({"error": error}).encode(), extra
@@ -179,20 +183,20 @@ class FaultServer:
                 [float(city in text) for city in ("Paris", "London", "Rome")]
                 for text in request.get("input", [])
             ]
-            told = [
+            choices = [
                 {"index": k, "object": "embedding", "embedding": row} for k, row in enumerate(rows)
             ]
             usage = {"prompt_tokens": 3 * len(rows), "total_tokens": 3 * len(rows)}
             return (
                 200,
                 json.dumps(
-                    {"object": "list", "data": told, "model": "cities", "usage": usage}
+                    {"object": "list", "data": choices, "model": "cities", "usage": usage}
                 ).encode(),
                 "",
             )
         if request.get("stream"):
-            told = (request.get("stream_options") or {}).get("include_usage")
-            return 200, b"".join(STREAM if told else STREAM[:2] + STREAM[3:]), ""
+            choices = (request.get("stream_options") or {}).get("include_usage")
+            return 200, b"".join(STREAM if choices else STREAM[:2] + STREAM[3:]), ""
         text = {
             "echo": f"your key is {key}\nAnswer: 7",
             "surrogate": "broken \ud83d\nAnswer: 7",
@@ -234,7 +238,8 @@ class FaultServer:
 
 
 def _head(status: int, length: int, kind: str = "application/json", extra: str = "") -> bytes:
-    return f"HTTP/1.1 {status} -\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{extra}\r\n".encode()
+    fields = f"Content-Type: {kind}\r\nContent-Length: {length}\r\n{extra}"
+    return f"HTTP/1.1 {status} -\r\n{fields}\r\n".encode()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Replies of a chat-completions endpoint that are none: for `FaultServer`, a status, header lines and a body each."""
+"""Replies of a chat-completions endpoint that are none: for `FaultServer`, a status, header lines
+and a body each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Colours: budgets in order of lightness, visible on white and on black; one table of meanings for Python and pages."""
+"""Colours: budgets in order of lightness, visible on white and on black; one table of meanings for
+Python and pages."""
 
 import re
 
@@ -28,7 +29,7 @@ def test_the_ends_are_the_palettes_own():
 STATIC = ROOT / "book" / "_static"
 
 
-def test_pages_and_package_share_one_table_of_meanings():
+def test_pages_have_the_packages_colours():
     style = (STATIC / "custom.css").read_text(encoding="utf-8")
     for meaning, colour in MEANINGS.items():
         assert re.findall(rf"^  --{meaning}: (#\w+);", style, re.M) == [colour.lower()]

@@ -154,13 +154,13 @@ def test_shipped_classes_are_the_judges(name):
             for j, answer in enumerate(answers.answers[row])
             if not answer.startswith("long answer")
         ]
-        told = [answers.answers[row][j] for j in short]
-        shipped, own = answers.classes[row, short], answer_classes(told)
+        texts = [answers.answers[row][j] for j in short]
+        shipped, own = answers.classes[row, short], answer_classes(texts)
         pairs = set(zip(shipped.tolist(), own.tolist(), strict=True))
         assert (
             len(pairs) == len(set(shipped.tolist())) == len(set(own.tolist()))
         )  # the same classes, by other numbers
-        right = [answer != "" and same_answer(answer, answers.golds[row]) for answer in told]
+        right = [answer != "" and same_answer(answer, answers.golds[row]) for answer in texts]
         assert right == answers.values[row, short].astype(bool).tolist()
 
 
@@ -168,27 +168,27 @@ def test_no_text_of_a_benchmark_is_here():
     """No shipped line holds a sentence: no text is long, and none has more than three words."""
     for name in (*BENCHMARKS, *make_cards.published(), *make_cards.efforts()):
         with gzip.open(DATA / "answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-            said = {json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', file.read())}
-        said = {text for text in said if not re.fullmatch(r"rec\w{14}", text)}  # ids of GPQA
-        assert max(map(len, said)) <= read_answers.LONG, name
-        assert max(len(read_answers.WORD.findall(text)) for text in said) <= 3, name
+            strings = {json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', file.read())}
+        strings = {text for text in strings if not re.fullmatch(r"rec\w{14}", text)}  # ids of GPQA
+        assert max(map(len, strings)) <= read_answers.LONG, name
+        assert max(len(read_answers.WORD.findall(text)) for text in strings) <= 3, name
 
 
 def test_the_published_answers_are_as_right_as_their_authors_say():
-    told = {
+    published = {
         "math500": (0.94, 0.97),
         "gpqa": (0.64, 0.73),
         "aime": (0.69, 0.90),
     }  # at one answer, at the vote of 80
     for name in make_cards.published():
         one, many = adalib.load(name).table((1, 80)).acc.mean(axis=0)
-        low, high = told[name.partition("-")[0]]
+        low, high = published[name.partition("-")[0]]
         assert low - 0.005 <= one <= many <= high + 0.02, (
             name
         )  # our judge sees some more that are equal
 
 
-def test_efforts_are_as_right_and_as_long_as_their_source_says():
+def test_efforts_are_as_their_source_says():
     expected = {
         "effort-gpqa-gpt-5.2": [(0.827, 1028), (0.879, 1921), (0.882, 3408), (0.914, 12881)],
         "effort-gpqa-claude-opus-4.5": [(0.807, 740), (0.855, 5596), (0.860, 8065)],

@@ -6,7 +6,7 @@ import pytest
 from adalib.drafts import claim, publish, replacing
 
 
-def test_the_same_plan_goes_on_and_another_one_is_refused(tmp_path):
+def test_only_the_same_plan_goes_on(tmp_path):
     draft = claim(tmp_path / "out", {"a": 1})
     (draft / "part").write_text("done")
     assert claim(tmp_path / "out", {"a": 1}) == draft

@@ -13,7 +13,7 @@ import adalib
 import adalib.paper
 
 
-def test_the_wheel_holds_the_modules_the_front_end_and_the_data(tmp_path):
+def test_the_wheel_is_whole(tmp_path):
     source = tmp_path / "source"  # building leaves files behind: not in the checkout
     hidden = shutil.ignore_patterns("__pycache__", ".*")
     for name in ("adalib", "data"):
@@ -47,11 +47,17 @@ def test_the_wheel_holds_the_modules_the_front_end_and_the_data(tmp_path):
     expected |= {
         file.relative_to(source / "book").as_posix() for file in (source / "book").rglob("*.py")
     }
-    assert {name for name in expected if "/build/" not in name} - held == set()
+    missing = {name for name in expected if "/build/" not in name} - held
+    assert missing == set(), "name their kinds under package-data in pyproject.toml"
 
 
-def test_the_tests_run_against_this_checkout_and_every_public_name_is_there():
-    assert adalib.__file__ == str(ROOT / "adalib" / "__init__.py")
+def test_the_tests_run_against_this_checkout():
+    assert adalib.__file__ == str(ROOT / "adalib" / "__init__.py"), (
+        "another adalib is imported: run  make test , or set PYTHONPATH to this folder"
+    )
+
+
+def test_every_public_name_is_there():
     for package in (adalib, adalib.paper):
         for name in package.__all__:
             assert getattr(package, name) is not None

@@ -60,6 +60,7 @@ def verdict(chapter: str, name: str, answer: Any, student: str = "") -> Verdict:
         "name": name,
         "student": str(student),
         "answer": _written(answer, functions),
+        "function_seconds": _FUNCTION_SECONDS,
     }
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, _ANSWER).write_text(json.dumps(question), encoding="utf-8")
@@ -175,7 +176,7 @@ def _judge(folder: Path) -> Verdict:
     else:
         check = checks(question["chapter"])[0]
     judged.PROOF_CASES = _PROOF_CASES
-    judged.SECONDS = _FUNCTION_SECONDS
+    judged.SECONDS = question["function_seconds"]
     functions = folder / _FUNCTIONS
     remote = _Remote(functions) if functions.exists() else None
     try:

@@ -63,14 +63,14 @@ def test_the_page_agrees_with_the_notebook(page):
             assert (exercise.fault(answer) is None) == (answer in right)
             form.locator("input").fill(answer)
             form.locator("input").press("Enter")
-            said = form.locator("output").inner_text()
+            reply = form.locator("output").inner_text()
             hint = f"{exercise.fault(answer)}.".replace("?.", "?")
-            assert said == ("Right." if answer in right else f"Not yet. Hint: {hint}"), answer
+            assert reply == ("Right." if answer in right else f"Not yet. Hint: {hint}"), answer
 
 
-def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page):
+def test_a_known_mistake_is_named(page):
     form = page.locator(".adalib-answer-form").nth(len(CASES))
-    for answer, said in (
+    for answer, verdict in (
         ("4", "Not yet. Hint: that is half of it."),
         ("5", "Not yet. Hint: count. on your fingers."),
         (
@@ -81,10 +81,10 @@ def test_a_known_mistake_is_named_and_the_second_miss_gets_the_second_hint(page)
     ):
         form.locator("input").fill(answer)
         form.locator("input").press("Enter")
-        assert form.locator("output").inner_text() == said
+        assert form.locator("output").inner_text() == verdict
 
 
-def test_progress_is_counted_and_can_be_forgotten(page):
+def test_progress_can_be_forgotten(page):
     assert "run it in the notebook" in page.locator(".bd-article > p").first.inner_text()
     form = page.locator(".adalib-answer-form").first
     form.locator("input").fill("0.5")

@@ -25,8 +25,8 @@ LOADING = {"link": "href"} | dict.fromkeys(
 )
 CHAPTERS = [page for page in toc_pages() if page.startswith("notebooks/")]
 WANTED = (
-    "Lagrangian", "dual function", "duality gap", "envelope", "net value", "regret", "subgradient", "optimism",
-    "in-sample", "token",
+    "Lagrangian", "dual function", "duality gap", "envelope", "net value", "regret", "subgradient",
+    "optimism", "in-sample", "token",
 )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def figures_shown(code: str) -> int:
 
 
 @pytest.mark.parametrize("page", toc_pages())
-def test_page_has_one_title_unique_ids_an_icon_and_a_card(html, page):
+def test_the_head_of_a_page(html, page):
     ids = [tag["id"] for tag in soup(page).find_all(id=True)]
     assert sorted(set(ids)) == sorted(ids)
     assert len(soup(page).find_all("h1")) == 1
@@ -115,7 +115,7 @@ def test_page_has_its_headings_and_figures(html, page):
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
-def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, page):
+def test_figures_and_games_have_words_without_scripts(html, page):
     for figure in soup(page).select(".adalib-figure"):
         traces = [
             trace
@@ -127,9 +127,9 @@ def test_without_scripts_a_figure_tells_its_traces_and_a_game_its_numbers(html, 
             for trace in traces
             if trace.get("x") not in (None, [], [None]) and trace.get("visible", True)
         ]
-        told = figure.noscript.get_text()
+        summary = figure.noscript.get_text()
         assert [
-            name for trace in shown if (name := plain(trace.get("name") or "")) not in told
+            name for trace in shown if (name := plain(trace.get("name") or "")) not in summary
         ] == []
     assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
 
@@ -171,7 +171,7 @@ def test_every_plotly_figure_came_through_show(html, page):
 
 
 @pytest.mark.parametrize("page", chapters(), ids=lambda page: page.key)
-def test_chapters_carry_their_number_and_lead_to_each_other(html, page):
+def test_chapters_lead_to_each_other(html, page):
     head = f"Appendix {page.number}. " if page.is_appendix else f"{page.number}. "
     assert soup(page.name).find("h1").get_text().startswith(head)
     article = copy(soup(page.name).find("article"))
@@ -183,7 +183,7 @@ def test_chapters_carry_their_number_and_lead_to_each_other(html, page):
     assert set(unlinked) <= {page.number}
 
 
-def test_links_inside_the_book_lead_to_a_page_and_a_place_on_it(html):
+def test_links_inside_the_book_lead_somewhere(html):
     broken = []
     for page in toc_pages():
         for tag in soup(page).find_all(href=True) + soup(page).find_all(src=True):
@@ -251,7 +251,7 @@ def test_the_welcome_page_quotes_three_findings_with_their_links(html):
     assert all("#" in finding.a["href"] for finding in findings)
 
 
-def test_exercises_and_theorems_are_counted_within_their_chapter(html):
+def test_theorems_are_numbered_within_their_chapter(html):
     """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below
     it."""
     for entry in pages():
@@ -277,7 +277,7 @@ def test_exercises_and_theorems_are_counted_within_their_chapter(html):
         ], entry.name
 
 
-def test_the_glossary_defines_the_words_of_the_book_and_chapters_use_them(html):
+def test_the_glossary_defines_the_books_terms(html):
     terms = [term.get_text().rstrip("#") for term in soup("book/glossary").select("dl.glossary dt")]
     assert set(WANTED) <= set(terms)
     assert terms == sorted(terms, key=str.lower)
@@ -306,7 +306,7 @@ def test_a_gain_on_the_page_is_the_gain_that_was_computed(page, html):
     for name, digits in re.findall(
         r"\{points\}`(\w+)(?::(\d))?`", prose(page.removeprefix("notebooks/"))
     ):
-        said = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}".replace(
+        expected = f"{100 * float(values[name]['data']['text/plain']):+z.{digits or 1}f}".replace(
             "-", "\N{MINUS SIGN}"
         )
-        assert f'<span class="pasted-text">{said}</span>' in built
+        assert f'<span class="pasted-text">{expected}</span>' in built

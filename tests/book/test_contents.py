@@ -56,7 +56,7 @@ def test_a_notebook_can_say_that_its_cells_do_not_run_in_a_browser(tmp_path):
 
 
 @pytest.mark.parametrize("page", contents.pages(), ids=lambda page: page.key)
-def test_pages_name_chapters_by_key_and_not_by_number(page):
+def test_pages_name_chapters_by_key(page):
     if page.path.suffix == ".md":
         texts = [page.path.read_text(encoding="utf-8")]
     else:

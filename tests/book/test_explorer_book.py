@@ -24,7 +24,8 @@ def test_every_number_at_ten_prices(chapter, name):
     chapter.evaluate("(hash) => { location.hash = hash; }", f"#lambda=0.02&set={name}")
     until(
         chapter,
-        "(name) => location.hash.includes(name) && document.querySelector('.adalib-explorer').dataset.lam === '0.02'",
+        "(name) => location.hash.includes(name) && "
+        "document.querySelector('.adalib-explorer').dataset.lam === '0.02'",
         name,
     )
     prices = [check(chapter, table)["lam"], *walk(chapter, table, ["Home", *STEPS, "End"])]

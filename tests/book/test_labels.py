@@ -29,7 +29,10 @@ def test_a_label_becomes_an_address_or_a_warning(monkeypatch):
         labels.resolve(app, "notebooks/12", "page.html", context, None)
         return context["body"]
 
-    page = '<a class="adalib-see" href="#ch05-windows" style="x">5</a><a href="#ch05-windows">as is</a>'
+    page = (
+        '<a class="adalib-see" href="#ch05-windows" style="x">5</a>'
+        '<a href="#ch05-windows">as is</a>'
+    )
     links = BeautifulSoup(resolved(page), "html.parser").find_all("a")
     assert [a["href"] for a in links] == ["05.html#id3", "#ch05-windows"]
     here = '<a class="adalib-see" href="#here">x</a>'

@@ -74,8 +74,10 @@ def test_a_symbol_is_met_where_the_page_says(written):
         for chapter, shown in CHAPTERS.items()
         if any(holds(formula, symbol) for formula in shown)
     ]
-    assert set(LISTED[written]) <= set(found), f"used only in {found}"
-    assert found[0] == min(LISTED[written], key=list(CHAPTERS).index)
+    assert set(LISTED[written]) <= set(found), f"used only in {found}: mend book/notation.md"
+    assert found[0] == min(LISTED[written], key=list(CHAPTERS).index), (
+        "book/notation.md names a later chapter than the first that uses the symbol"
+    )
 
 
 def test_the_page_was_read():

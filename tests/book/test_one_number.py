@@ -62,11 +62,11 @@ def unlike(names: list[str], values: dict[str, str], quoted: dict[str, set]) -> 
     """What a group prints in any of the formats in which one of its numbers is quoted, where that
     differs."""
     ways = set().union(*(quoted.get(name, set()) for name in names)) or {("glue:text", ".3g")}
-    said = [{printed(values[name], *way) for name in names} for way in sorted(ways)]
-    return [" and ".join(sorted(each)) for each in said if len(each) > 1]
+    printed_numbers = [{printed(values[name], *way) for name in names} for way in sorted(ways)]
+    return [" and ".join(sorted(each)) for each in printed_numbers if len(each) > 1]
 
 
-def test_what_differs_in_print_is_found_and_what_differs_below_it_is_not():
+def test_numbers_that_differ_in_print_are_found():
     quoted = formats("a variance {glue:text}`a:.1f` times as large; {points}`c` points")
     assert unlike(["a", "b"], {"a": "1.3737", "b": "1.5993"}, quoted) == ["1.4 and 1.6"]
     assert unlike(["c", "d"], {"c": "0.01947", "d": "0.02331"}, quoted) == ["+1.9 and +2.3"]

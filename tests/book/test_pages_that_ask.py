@@ -14,13 +14,14 @@ from adalib.teach.figures import cards, table
 from adalib.teach.games import feed, guess, kinds, lineup, sentence, tangent, votes
 from contents import chapters
 
-PROMPT = """<div class="prompt admonition"><p>How many?</p><ul class="contains-task-list"><li><p><input type="checkbox"
-checked> 12 <em>Or so.</em></p></li></ul></div><div class="prompt admonition"><p>Which?</p><ul
-class="contains-task-list"><li><p><input type="checkbox"> this <em>No.</em></p></li><li><p><input type="checkbox"
-checked> that <em>Yes.</em></p></li></ul></div>"""
+PROMPT = """<div class="prompt admonition"><p>How many?</p><ul
+class="contains-task-list"><li><p><input type="checkbox" checked> 12 <em>Or so.</em></p></li></ul>
+</div><div class="prompt admonition"><p>Which?</p><ul
+class="contains-task-list"><li><p><input type="checkbox"> this <em>No.</em></p></li><li><p><input
+type="checkbox" checked> that <em>Yes.</em></p></li></ul></div>"""
 
 
-def said(page) -> str:
+def status_line(page) -> str:
     """What the page says last."""
     return page.locator("p[role=status]").inner_text()
 
@@ -39,8 +40,8 @@ def test_a_curve_is_guessed_by_hand_and_by_key(play):
     handle.press("ArrowDown")
     assert float(handle.get_attribute("aria-valuenow")) == pytest.approx(dragged - 0.02)
     page.get_by_role("button", name="That is my guess").tap()
-    told = said(page)
-    assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in told
+    status = status_line(page)
+    assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in status
     assert page.locator(".guess-truth").get_attribute("points")
     words = {"axis": "cost", "unit": "answers per question", "who": "the oracle"}
     page = play(
@@ -52,41 +53,44 @@ def test_a_curve_is_guessed_by_hand_and_by_key(play):
     assert handle.get_attribute("aria-valuenow") == "0.325"
 
 
-def test_answers_vote_as_they_come_and_the_address_keeps_them(play, word):
+def test_answers_vote_as_they_come(play, word):
     row = word.ids.index("word-trees-05")
     page = play(votes(word, row).html, "votes.js")
     page.get_by_role("button", name="Ask 16 times").tap()
     leader, count = Counter(text for text in word.answers[row][:16] if text).most_common(1)[0]
-    assert f"After 16 answers, {leader} leads with {count} votes" in said(page)
+    assert f"After 16 answers, {leader} leads with {count} votes" in status_line(page)
     page.get_by_role("slider").press("ArrowRight")
     page.wait_for_function("location.hash === '#asked=17%2C0'")
     page.get_by_role("button", name="Start over").tap()
-    assert "After 1 answer, " in said(page)
+    assert "After 1 answer, " in status_line(page)
     page.evaluate("location.hash = '#asked=96,5'")
     page.wait_for_function(
-        "document.querySelector('[role=status]').textContent.startsWith('After 96 answers, 40 leads')"
+        "document.querySelector('[role=status]')"
+        ".textContent.startsWith('After 96 answers, 40 leads')"
     )
 
 
-def test_a_budget_for_each_kind_is_spent_and_compared(play, word):
+def test_a_budget_for_each_kind_is_spent(play, word):
     game = kinds(word)
     page = play(game.html, "kinds.js")
     page.get_by_role("button", name="all 4").tap()
-    assert "You buy 4.00 answers per question" in said(page)
+    assert "You buy 4.00 answers per question" in status_line(page)
     page.get_by_role("radiogroup", name="hard").get_by_text("1", exact=True).tap()
     counts = {kind["name"]: kind["count"] for kind in game.data["kinds"]}
-    assert f"You buy {4 - 3 * counts['hard'] / word.n:.2f} answers per question" in said(page)
+    assert f"You buy {4 - 3 * counts['hard'] / word.n:.2f} answers per question" in status_line(
+        page
+    )
     page.wait_for_function("location.hash === '#kinds=4%2C4%2C4%2C1'")
 
 
-def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
+def test_a_sentence_follows_its_price(play, word):
     game, curve = sentence(word, "ours", start=0.04), [0.4, 0.43, 0.61, 0.85, 0.98]
     page = play(tangent([1, 2, 4, 8, 16], curve, start=0.04).html + game.html, "price.js")
     one, all_ = page.locator(".price-sentence").all()
     assert (
-        "buys 8 answers. The vote is right with chance 0.85. It costs 8 × 0.040 = 0.32, which leaves 0.53."
-        in one.inner_text()
-    )
+        "buys 8 answers. The vote is right with chance 0.85. "
+        "It costs 8 × 0.040 = 0.32, which leaves 0.53."
+    ) in one.inner_text()
     for at, key in ((41, "ArrowRight"), (51, "PageUp"), (100, "End"), (0, "Home")):
         page.get_by_role("slider").nth(1).press(key)
         assert f"{game.data['cost'][at]:.2f} answers on average" in all_.inner_text()
@@ -104,37 +108,40 @@ def test_a_price_in_a_sentence_is_dragged_and_the_sentence_follows(play, word):
     )
 
 
-def test_edges_line_up_and_fill_to_the_budget(play):
+def test_edges_fill_to_the_budget(play):
     # Two questions: one edge of slope 0.2 a step long, one of slope 0.1 three steps long. B = 2
     # buys 1 + 1 answers.
     page = play(lineup([[0.2, 0.4, 0.4], [0.1, 0.2, 0.4]], [1, 2, 4], ["a", "b"]).html, "lineup.js")
-    assert "2 edges" in said(page)
+    assert "2 edges" in status_line(page)
     page.get_by_role("button", name="Line them up").tap()
-    told = said(page)
-    assert "The price is 0.1000" in told
-    assert "0.150 + 0.150 = 0.300" in told
+    status = status_line(page)
+    assert "The price is 0.1000" in status
+    assert "0.150 + 0.150 = 0.300" in status
     tops = [float(line.get_attribute("y1")) for line in page.locator(".lineup-edge").all()]
     assert tops == sorted(tops)  # the steepest first, so that the stairs fall
     page.get_by_role("slider").press("End")
-    assert "= 0.400" in said(page)
+    assert "= 0.400" in status_line(page)
     page.get_by_role("button", name="Back to their questions").tap()
-    assert "Line them up" in said(page)
+    assert "Line them up" in status_line(page)
 
 
-def test_noise_keeps_the_bar_inside_and_empties_the_other(play):
+def test_noise_gains_inside_only(play):
     names = {"inside": "inside", "held out": "held out"}
     rows = (0.05, 0.02, 0.01, 0.03), [(0.05, 0.0, -0.01, 0.01), (0.04, 0.001, -0.01, 0.01)]
     page = play(feed(*rows, names).html, "noise.js")
-    width = "() => [...document.querySelectorAll('.noise-bar')].map((bar) => bar.getBoundingClientRect().width)"
-    text = page.evaluate(width)
+    widths = (
+        "() => [...document.querySelectorAll('.noise-bar')]"
+        ".map((bar) => bar.getBoundingClientRect().width)"
+    )
+    text = page.evaluate(widths)
     page.get_by_role("button", name="Feed it noise").tap()
-    noise = page.evaluate(width)
+    noise = page.evaluate(widths)
     assert noise[0] == pytest.approx(text[0])
     assert noise[1] < 1 < text[1]
-    assert "Noise, draw 1 of 2: +5.0 points inside, +0.0 held out" in said(page)
+    assert "Noise, draw 1 of 2: +5.0 points inside, +0.0 held out" in status_line(page)
     page.get_by_role("button", name="Feed it noise").tap()
     page.get_by_role("button", name="Feed it noise").tap()
-    assert "draw 1 of 2" in said(page)
+    assert "draw 1 of 2" in status_line(page)
 
 
 def claims() -> pd.DataFrame:
@@ -144,7 +151,7 @@ def claims() -> pd.DataFrame:
     return made.assign(**{name: f"its {name}" for name in names})
 
 
-def test_a_shut_card_shows_its_number_and_a_cell_opens_its_card(play):
+def test_a_cell_opens_its_card(play):
     page = play(cards(claims().iloc[::-1]).html, "cards.js")
     assert page.locator(".card-short:visible").all_inner_texts() == ["its number"] * 3
     verdicts = "(all) => all.map((each) => each.dataset.verdict)"
@@ -185,9 +192,9 @@ def test_prompts_take_a_number_or_a_choice(play):
     page.get_by_role("textbox").press("Enter")
     assert page.locator("output").inner_text() == "You said 7. It is 12. Or so."
     page.get_by_role("button", name="this").tap()
-    assert said(page) == "Not quite. No."
+    assert status_line(page) == "Not quite. No."
     page.get_by_role("button", name="that").tap()
-    assert said(page) == "Right. Yes."
+    assert status_line(page) == "Right. Yes."
     assert page.locator(".adalib-veiled").count() == 0
 
 

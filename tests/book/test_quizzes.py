@@ -25,7 +25,7 @@ def right(item: Item) -> int:
     return place
 
 
-def test_every_chapter_asks_and_form_does_not_give_the_right_option_away():
+def test_form_does_not_give_the_right_option_away():
     assert set(QUIZZES) >= {page.stem for page in chapters(appendices=False)}
     # Over the book the right option is the longest, the shortest, or in one place hardly more often
     # than chance.

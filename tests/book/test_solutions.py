@@ -26,26 +26,27 @@ def executed(html):
 def test_the_record_is_what_the_solutions_say(executed):
     assert recorded.written(recorded.solutions(executed.values())) == RECORD.read_text(
         encoding="utf-8"
-    )
+    ), f"run `make book`, which writes {RECORD.relative_to(ROOT)}, and commit that file"
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_exercise_is_asked_and_then_solved_rightly(executed, chapter):
+def test_every_exercise_is_solved_rightly(executed, chapter):
     """An output says "not answered yet" where the reader is asked, and "right" in the solution."""
     name = contents.keys()[chapter].stem
-    said = []
+    verdicts = []
     for cell in executed[name].cells:
         for output in cell.get("outputs", []):
-            said += re.findall(
+            verdicts += re.findall(
                 r"^Exercise (.+?): (not answered yet|right|not yet)",
                 output.get("data", {}).get("text/plain", ""),
             )
     names = list(checks(chapter)[0].exercises)
-    assert sorted(said) == sorted(
+    assert sorted(verdicts) == sorted(
         (name, what) for name in names for what in ("not answered yet", "right")
-    )
+    ), "every exercise has one check(...) where it is asked and one solution(...) that is right"
     assert all(
-        said.index((name, "not answered yet")) < said.index((name, "right")) for name in names
+        verdicts.index((name, "not answered yet")) < verdicts.index((name, "right"))
+        for name in names
     )
 
 
@@ -55,7 +56,7 @@ def test_every_box_finds_its_chapters_record(html, chapter):
     assert (
         json.loads(script.read_text(encoding="utf-8").split(" = ", 1)[1].rstrip(";\n"))
         == KEPT[chapter]
-    )
+    ), "the built page is older than the record: run `make book`"
     pages = [path.read_text(encoding="utf-8") for path in (html / "notebooks").glob("*.html")]
     (page,) = (page for page in pages if f'class="adalib-answer" data-chapter="{chapter}"' in page)
     assert f"recorded/{chapter}.js" in page

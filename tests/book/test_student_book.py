@@ -129,11 +129,11 @@ def test_the_check_would_find_them_in_the_book_with_solutions(html, secrets, nam
 def test_a_students_quiz_still_answers(student, new_page):
     page = new_page()
     page.goto((student / "notebooks" / "02_oracle.html").as_uri())
-    said = page.locator(".quiz-said").first
+    feedback = page.locator(".quiz-said").first
     answers = []
     for option in page.locator(".quiz-options").first.locator(".quiz-option").all():
         option.press("Enter")  # a page that is still being drawn may move away under a pointer
-        answers.append(said.inner_text())
+        answers.append(feedback.inner_text())
     assert sum(answer.startswith("Right.") for answer in answers) == 1
 
 

@@ -18,7 +18,8 @@ NUMBER = r"[+−-]?(?:\d[\d.]*|\{(?:points|glue:text)\}`[^`]+`)"
 RULES = {
     "a rate has per": re.compile(
         rf"\b(?:{UNITS}) an? (?:question|answer|day|month|second|request)\b"
-        r"|\b(?:row|column|line|deck|file|token) an? (?:question|answer|budget|line|chapter|student|setting)\b"
+        r"|\b(?:row|column|line|deck|file|token)"
+        r" an? (?:question|answer|budget|line|chapter|student|setting)\b"
     ),
     "an interval is [low, high]": re.compile(rf"\({NUMBER}(?: points)? to {NUMBER}(?: points)?\)"),
     "the spelling is British": re.compile(

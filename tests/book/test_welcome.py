@@ -35,7 +35,7 @@ def points(page) -> list[float]:
     return [float(number) for number in re.findall(r"-?\d+\.\d", text)[:2]]
 
 
-def test_the_price_keeps_your_score_in_sight_and_says_what_you_found_of_its_points(page):
+def test_your_plan_is_compared_with_the_price(page):
     left = page.locator(".spend-left")
     assert given(page) == [1] * 60
     assert left.inner_text() == "60 of 60 extra answers left"
@@ -63,7 +63,7 @@ def test_the_price_keeps_your_score_in_sight_and_says_what_you_found_of_its_poin
     assert given(page) == [1] * 60
 
 
-def test_what_a_tile_says_covers_no_tile_and_moves_nothing_and_keys_move_by_rows(page):
+def test_keys_move_over_the_tiles_by_rows(page):
     tiles = page.locator(".spend-tile")
     side = page.locator(".spend-side").bounding_box()
     tiles.nth(2).focus()
@@ -84,7 +84,8 @@ def test_what_a_tile_says_covers_no_tile_and_moves_nothing_and_keys_move_by_rows
 
 def test_a_link_shows_the_plan_that_was_shared(page, html, new_page):
     page.evaluate(
-        "navigator.share = undefined; navigator.clipboard.writeText = async (text) => (window.copied = text)"
+        "navigator.share = undefined;"
+        "navigator.clipboard.writeText = async (text) => (window.copied = text)"
     )
     page.locator(".spend-tile").nth(7).tap()
     page.get_by_role("button", name="Share").tap()
@@ -96,7 +97,7 @@ def test_a_link_shows_the_plan_that_was_shared(page, html, new_page):
     assert given(wide) == given(page) == [1] * 7 + [4] + [1] * 52
 
 
-def test_a_stroke_of_the_mouse_gives_and_all_is_on_the_first_screen(html, new_page):
+def test_a_stroke_of_the_mouse_gives_answers(html, new_page):
     page = opened(html, new_page, viewport={"width": 1280, "height": 800})
     assert page.locator(".spend-tile").count() == 120
     last = page.get_by_role("button", name="Start again").bounding_box()

@@ -1,4 +1,4 @@
-"""``python -m adalib evaluate``: the promised JSON on anyone's file, and one clear line for bad input."""
+"""``python -m adalib evaluate``: the promised JSON on anyone's file, one clear line for bad input."""
 
 import argparse
 import json
@@ -193,7 +193,8 @@ def test_budgets_that_no_half_can_hold_are_dropped_aloud(tmp_path, capsys):
     found, said = evaluate(capsys, file, "--folds", "2", "--targets", "2,6")
     assert said.splitlines() == [
         "adalib evaluate: 9 answers leave halves of 4, so budgets 8, 16 are not on offer",
-        "adalib evaluate: target 6 is more than the largest budget, 4, can spend: see the cost column",
+        "adalib evaluate: target 6 is more than the largest budget, 4, can spend: "
+        "see the cost column",
     ]
     assert max(row["cost"] for row in found["rows"]) <= 4
 

@@ -1,4 +1,5 @@
-"""fit, route and serve as a user runs them: in processes of their own, stopped, killed and gone on with."""
+"""fit, route and serve as a user runs them: in processes of their own, stopped, killed and gone on
+with."""
 
 import argparse
 import contextlib
@@ -19,7 +20,7 @@ import numpy as np
 import openai
 import pytest
 import uvicorn
-from conftest import ROOT
+from conftest import ROOT, wait_until
 from fault_server import FaultServer
 from odd_replies import ODD, STRANGE, as_replies, bomb
 from redis_server import redis_server
@@ -48,39 +49,50 @@ def folder(tmp_path_factory):
     return path / "router"
 
 
-def test_fit_learns_from_a_sample_where_there_are_many_and_refuses_what_cannot_be(
-    folder, tmp_path, capsys, refused
-):
-    file, fit = (
-        folder.parent / "few.jsonl",
-        ["fit", str(folder.parent / "few.jsonl"), "--budget", "3", "--out"],
-    )
+@pytest.fixture
+def fit(folder):
+    """The words of a fit, up to the folder that it writes."""
+    return ["fit", str(folder.parent / "few.jsonl"), "--budget", "3", "--out"]
+
+
+def test_fit_learns_from_a_sample_where_there_are_many(folder, fit, tmp_path, capsys, refused):
     assert main([*fit, str(tmp_path / "some"), "--learn-from", "20"]) == 0
-    told = capsys.readouterr()
-    assert "learned from 20 of 31 questions, drawn at random; --learn-from N takes more" in told.err
-    assert "20 questions teach little" in told.err
-    assert "fitted on 20 questions: priced, budget 3 samples per question" in told.out
-    some = load(file).take(drawn(range(31), 20, 0))
+    output = capsys.readouterr()
+    assert (
+        "learned from 20 of 31 questions, drawn at random; --learn-from N takes more" in output.err
+    )
+    assert "20 questions teach little" in output.err
+    assert "fitted on 20 questions: priced, budget 3 samples per question" in output.out
+    some = load(folder.parent / "few.jsonl").take(drawn(range(31), 20, 0))
     assert np.array_equal(
         Router.load(tmp_path / "some").policy.costs, Router.fit(some, budget=3).policy.costs
     )
+    refused([*fit, str(tmp_path / "some")], "holds a router already")
+
+
+def test_fit_takes_a_price_on_rounds(fit, tmp_path, capsys):
     assert main([*fit, str(tmp_path / "waits"), "--round-price", "0.02"]) == 0
     printed = capsys.readouterr().out
-    held_out = r"held out, 31 questions: accuracy (\S+) \[(\S+), (\S+)\] for (\S+) samples and (\S+) rounds"
+    held_out = (
+        r"held out, 31 questions: accuracy (\S+) \[(\S+), (\S+)\] "
+        r"for (\S+) samples and (\S+) rounds"
+    )
     accuracy, low, high, spent, waited = map(float, re.search(held_out, printed).groups())
     assert low <= accuracy <= high
     assert Router.load(tmp_path / "waits").policy.round_price == 0.02
     assert 1 <= waited < 0.8 * spent
+
+
+def test_fit_refuses_numbers_out_of_range(fit, tmp_path, refused):
     words = {
         "--learn-from=1": "at least 2 questions",
         "--budget=0.5": "cheapest",
         "--round=0": "give 1 or more",
     }
     words["--round-price=2"] = "round_price is 2.0; give 0 to 1"
-    for word, said in words.items():
-        refused([*fit, str(tmp_path / "none"), word], said)
+    for word, message in words.items():
+        refused([*fit, str(tmp_path / "none"), word], message)
     assert not (tmp_path / "none").exists()
-    refused([*fit, str(tmp_path / "some")], "holds a router already")
 
 
 def test_fit_learns_a_race(tmp_path, capsys, refused):
@@ -191,9 +203,9 @@ def test_route_ends_in_one_line_where_every_reply_is_odd(
         replies = {**as_replies(ODD), "bomb": bomb(), "away": away}
         with FaultServer(lambda k: odd, replies=replies) as upstream:
             assert main(routing(folder, tmp_path, 3, upstream.url, "--tries", "2")) == 2
-            told = capsys.readouterr().err.splitlines()[-1]
-            assert upstream.url in told
-            assert "Traceback" not in told
+            last_line = capsys.readouterr().err.splitlines()[-1]
+            assert upstream.url in last_line
+            assert "Traceback" not in last_line
         assert other.seen == []
 
 
@@ -203,9 +215,7 @@ def test_an_interrupt_keeps_what_is_in_flight(folder, tmp_path):
         command = [sys.executable, "-m", "adalib", *words]
         heed = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
-        while len(upstream.seen) < 10:
-            assert process.poll() is None
-            time.sleep(0.02)
+        wait_until(lambda: len(upstream.seen) >= 10, "ten requests are under way", process)
         process.send_signal(signal.SIGINT)
         err = process.communicate(timeout=120)[1]
     assert process.returncode == 130
@@ -244,18 +254,18 @@ def test_a_price_list_holds_the_bill(folder, tmp_path, capsys, refused):
         [answer["samples"] * 1.4e-5 for answer in kept]
     )
     priced = ["--cost", "money", "--per-token", "1e-6", "--policy", "curve"]
-    for more, told in (
+    for more, message in (
         (priced[:2], "--per-token"),
         (priced[2:4], "--cost money"),
         (priced, "priced"),
     ):
-        refused([*fit, "--budget", "3", "--out", str(tmp_path / "other"), *more], told)
+        refused([*fit, "--budget", "3", "--out", str(tmp_path / "other"), *more], message)
 
 
-def test_one_line_and_code_2(folder, tmp_path, refused, monkeypatch):
+def test_bad_input_is_one_line(folder, tmp_path, refused, monkeypatch):
     nobody = "http://127.0.0.1:9/v1"
     upstream = ["--upstream", nobody, "--model", "m"]
-    for command, told in (
+    for command, message in (
         (routing(tmp_path, tmp_path, 2, nobody), "router.json"),
         (routing(folder, tmp_path, 2, nobody, "--total", "1"), "--price-in"),
         (routing(folder, tmp_path, 2, nobody, "--total", "nan", "--price-in", "1"), "total"),
@@ -263,7 +273,7 @@ def test_one_line_and_code_2(folder, tmp_path, refused, monkeypatch):
         (["serve", str(folder), *upstream, "--host", "0.0.0.0"], "ADALIB_TOKEN"),
         (["serve", str(tmp_path), *upstream], "router.json"),
     ):
-        refused(command, told)
+        refused(command, message)
     for name in ("adalib.router.server", "starlette", "starlette.applications"):
         monkeypatch.setitem(sys.modules, name, None)
     refused(["serve", str(folder), *upstream], "pip install 'adalib[serve]'")
@@ -300,7 +310,8 @@ def served(folder, upstream):
 
 @contextmanager
 def in_flight(client, upstream):
-    """A request that the upstream has seen and not yet answered; yields where its outcome will be."""
+    """A request that the upstream has seen and not yet answered; yields where its outcome will
+    be."""
     outcome = []
 
     def ask():
@@ -313,16 +324,13 @@ def in_flight(client, upstream):
 
     thread = threading.Thread(target=ask)
     thread.start()
-    while not upstream.seen:
-        assert thread.is_alive()
-        thread.join(0.02)
+    wait_until(lambda: upstream.seen or not thread.is_alive(), "the upstream is asked")
+    assert upstream.seen
     yield outcome
     thread.join()
 
 
-def test_a_graceful_stop_finishes_what_is_in_flight_and_a_kill_loses_the_connection_without_a_hang(
-    folder,
-):
+def test_a_graceful_stop_finishes_what_is_in_flight(folder):
     with FaultServer(latency=2.0) as upstream, served(folder, upstream) as (process, client):
         with in_flight(client, upstream) as outcome:
             process.send_signal(signal.SIGTERM)
@@ -330,6 +338,9 @@ def test_a_graceful_stop_finishes_what_is_in_flight_and_a_kill_loses_the_connect
         process.wait(60)
         with pytest.raises(openai.APIConnectionError):
             client.models.list()
+
+
+def test_a_kill_is_a_lost_connection_for_the_caller(folder):
     with FaultServer(latency=30.0) as upstream, served(folder, upstream) as (process, client):
         with in_flight(client, upstream) as outcome:
             process.kill()
@@ -352,7 +363,7 @@ def half_open(port, count):
     return lines
 
 
-def test_callers_who_never_ask_are_cut_off_and_nobody_waits_for_them(monkeypatch):
+def test_callers_who_never_ask_are_cut_off(monkeypatch):
     async def app(scope, receive, send):
         assert scope["type"] == "http"
         await send({"type": "http.response.start", "status": 204, "headers": []})
@@ -366,8 +377,7 @@ def test_callers_who_never_ask_are_cut_off_and_nobody_waits_for_them(monkeypatch
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    wait_until(lambda: server.started, "the server has started")
     port = server.servers[0].sockets[0].getsockname()[1]
     lines = half_open(port, 80)
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
@@ -397,7 +407,7 @@ def _is_cut(line):
         return True
 
 
-def test_two_servers_one_redis_and_a_restart_of_everything(folder, tmp_path):
+def test_two_servers_survive_a_restart_of_everything(folder, tmp_path):
     """The upstream's bill for votes and both purses are one sum, and the total is never passed."""
     with redis_server() as redis, FaultServer() as upstream:
         words = ["--upstream", upstream.url, "--model", "m", "--port", "0", "--redis", redis.url]
@@ -467,10 +477,10 @@ def test_what_was_spent_is_in_the_ledger(folder, tmp_path):
 def _purse(url, expected):
     """What a server says is spent, as soon as it has heard of it: it looks once a second."""
     for _ in range(600):
-        told = httpx.get(f"{url.removesuffix('/v1')}/metrics", trust_env=False).text
+        metrics = httpx.get(f"{url.removesuffix('/v1')}/metrics", trust_env=False).text
         spent = float(
             next(
-                line for line in told.splitlines() if line.startswith("adalib_purse_spent ")
+                line for line in metrics.splitlines() if line.startswith("adalib_purse_spent ")
             ).split()[1]
         )
         if abs(spent - expected) < 1e-9:
@@ -505,5 +515,6 @@ def test_the_server_needs_nothing_that_only_the_book_needs():
         "dask",
         "matplotlib",
     ]
-    code = f"import sys; sys.modules.update(dict.fromkeys({blocked})); import adalib.router.server, adalib.commands.serve"
+    code = f"import sys; sys.modules.update(dict.fromkeys({blocked}))\n"
+    code += "import adalib.router.server, adalib.commands.serve"
     subprocess.run([sys.executable, "-c", code], check=True)

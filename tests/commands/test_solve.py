@@ -47,7 +47,7 @@ def test_json_is_the_exact_solution(toy_file, capsys):
     assert found["bound"] == pytest.approx(reference.lp_value(table.acc, table.cost, 2.4), abs=1e-9)
 
 
-def test_the_split_spends_the_slack_and_plain_words_say_what_it_is(toy_file, capsys):
+def test_the_split_spends_the_slack(toy_file, capsys):
     main(["solve", str(toy_file), "--budget", "1.2", "--budgets", "1,3,5", "--json"])
     found = json.loads(capsys.readouterr().out)
     split = found["split"]

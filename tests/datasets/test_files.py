@@ -29,13 +29,13 @@ def test_only_regular_files_are_read(tmp_path, reader):
     os.mkfifo(pipe)
     (tmp_path / f"folder.{reader}").mkdir()
     for path in (pipe, tmp_path / f"folder.{reader}", "/dev/zero"):
-        with pytest.raises(DataError, match="is not a regular file|is a folder") as told:
+        with pytest.raises(DataError, match="is not a regular file|is a folder") as caught:
             READERS[reader](path)
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("kind", "limit", "content", "told"),
+    ("kind", "limit", "content", "message"),
     [
         (
             "jsonl",
@@ -47,11 +47,11 @@ def test_only_regular_files_are_read(tmp_path, reader):
         ("csv", "MAX_LINE", b"1," * 5000, "line 1: is longer than"),
     ],
 )
-def test_bombs_are_refused_early(tmp_path, monkeypatch, kind, limit, content, told):
+def test_bombs_are_refused_early(tmp_path, monkeypatch, kind, limit, content, message):
     monkeypatch.setattr(files, limit, 10**5 if limit == "MAX_FILE" else 1000)
     path = tmp_path / f"bomb.{kind}.gz"
     path.write_bytes(gzip.compress(content))
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         READERS[kind](path)
 
 

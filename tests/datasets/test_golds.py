@@ -39,7 +39,7 @@ def test_golds_by_question_or_id(tmp_path, key, suffix):
     assert found.values.sum(axis=1).tolist() == [6] * 12
 
 
-def test_unequal_votes_keep_the_most_answers_and_say_so(tmp_path):
+def test_unequal_votes_keep_the_most_answers(tmp_path):
     golds = tmp_path / "golds.csv"
     golds.write_text("question,gold\n" + "".join(f"What is {k} + 1?,{k + 1}\n" for k in range(9)))
     file = votes(tmp_path / "votes.jsonl", [1] * 4 + [4] * 3 + [5] * 3)
@@ -64,7 +64,7 @@ def test_a_fault_is_named_by_its_line(tmp_path, text, fault):
     assert fault in str(refusal.value)
 
 
-def test_evaluate_and_fit_take_the_votes_of_a_server(tmp_path, capsys, refused):
+def test_commands_take_the_votes_of_a_server(tmp_path, capsys, refused):
     file, golds = votes(tmp_path / "votes.jsonl", [8] * 12), tmp_path / "golds.csv"
     golds.write_text("id,gold\n" + "".join(f"v{k},{k + 1}\n" for k in range(12)))
     refused(["evaluate", file], "give the correct answers with --gold FILE")

@@ -45,10 +45,10 @@ def complaint(path):
     """The one line that loading gives, without the path."""
     with pytest.raises(DataError) as caught:
         load(path)
-    said = str(caught.value)
-    assert "\n" not in said
-    assert said.startswith(str(path))
-    return said.removeprefix(str(path))
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(str(path))
+    return message.removeprefix(str(path))
 
 
 def test_load(tmp_path):
@@ -186,9 +186,9 @@ def test_bundled_settings(tmp_path, monkeypatch):
     assert loading.bundled() == ["toy-one"]
     assert load("toy-one").source == "toy-one"
     assert load("toy-one").answers == [GOOD["answers"]]
-    said = complaint("toy-two")
-    assert "(toy-one)" in said
-    assert "path of a .jsonl" in said
+    message = complaint("toy-two")
+    assert "(toy-one)" in message
+    assert "path of a .jsonl" in message
 
 
 def responses(answers, gold="4", **more):

@@ -13,7 +13,7 @@ from adalib.datasets.logs import read_log
 WORDS = [f"What is {k} + 1?" for k in range(12)]
 
 
-def said(text):
+def completion(text):
     return {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
 
 
@@ -22,27 +22,35 @@ def turns(question):
 
 
 def opened(question, text):
-    return {"model": "m", "messages": turns(question), "response": said(text)}
+    return {"model": "m", "messages": turns(question), "response": completion(text)}
 
 
 SHAPES = {
     "LiteLLM": opened,
     "LiteLLM's spend": lambda q, a: {
-        "messages": "{}", "proxy_server_request": json.dumps({"messages": turns(q)}), "response": json.dumps(said(a))},
-    "Helicone": lambda q, a: {"request_body": {"model": "m", "messages": turns(q)}, "response_body": said(a)},
-    "OpenRouter": lambda q, a: {"data": {"input": {"messages": turns(q)}, "output": {"completion": a}}},
-}  # fmt: skip
+        "messages": "{}",
+        "proxy_server_request": json.dumps({"messages": turns(q)}),
+        "response": json.dumps(completion(a)),
+    },
+    "Helicone": lambda q, a: {
+        "request_body": {"model": "m", "messages": turns(q)},
+        "response_body": completion(a),
+    },
+    "OpenRouter": lambda q, a: {
+        "data": {"input": {"messages": turns(q)}, "output": {"completion": a}}
+    },
+}
 
 
 def write(path, shape=opened, samples=16, more=()):
     """Twelve questions, of which one has an answer more and every other is right two times in
     three."""
     lines = [(k, k + 1 + (k % 2 and j % 3 == 2)) for j in range(samples) for k in range(12)]
-    told = (
+    columns = (
         shape(WORDS[k], f"Answer: {a}") | {"metadata": json.dumps({"gold": k + 1})}
         for k, a in [*lines, (0, 1)]
     )
-    write_lines(path, [*told, *more])
+    write_lines(path, [*columns, *more])
     return str(path)
 
 
@@ -52,8 +60,10 @@ def test_every_shape_gives_what_went_in(tmp_path, shape):
         opened(WORDS[0], None),
         opened(WORDS[0], "Answer: 99") | {"cache_hit": True},
     ]  # failed, and a copy
-    found, told = read_log(write(tmp_path / "log.jsonl", SHAPES[shape], more=more), "metadata.gold")
-    assert told == "195 lines hold 12 prompts; kept are 12 with 16 answers each"
+    found, columns = read_log(
+        write(tmp_path / "log.jsonl", SHAPES[shape], more=more), "metadata.gold"
+    )
+    assert columns == "195 lines hold 12 prompts; kept are 12 with 16 answers each"
     assert (found.questions, found.golds) == (WORDS, [str(k + 1) for k in range(12)])
     assert found.values.mean(1) == pytest.approx([11 / 16 if k % 2 else 1 for k in range(12)])
 
@@ -71,7 +81,7 @@ def test_a_log_is_evaluated(tmp_path, capsys, refused):
     assert np.array_equal(load(kept).values, read_log(log, "metadata.gold")[0].values)
     other = write(tmp_path / "two.jsonl", more=[opened("q", "Answer: 1") | {"model": "other"}])
     gold = ["--gold", "metadata.gold"]
-    for command, told in (
+    for command, message in (
         ([*words, "--gold", str(golds), "--keep", str(kept)], "exists already"),
         ([*words, "--gold", "metadata.nosuch"], "name another field, or a file"),
         (["evaluate", str(kept), "--gold", str(golds)], "leave out --gold"),
@@ -82,4 +92,4 @@ def test_a_log_is_evaluated(tmp_path, capsys, refused):
             "hardly a prompt comes twice",
         ),
     ):
-        refused(command, told)
+        refused(command, message)

@@ -1,7 +1,10 @@
-"""A menu of models: the table of arms, the file that holds it, and what the solvers and the evaluation make of it."""
+"""A menu of models: the table of arms, the file that holds it, and what the solvers and the
+evaluation make of it."""
 
 import json
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,11 +40,15 @@ def two_models(n=40, samples=32):
 
 
 def lines(menu):
-    pairs = [(name, i) for name in menu.models for i in range(menu.n)]
-    return [
-        {**menu.models[name]._record(i), "model": name, "price": menu.prices[name]}
-        for name, i in pairs
-    ]
+    """The lines of the models' own files, each with its model and price."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "one.jsonl")
+        found = []
+        for name, answers in menu.models.items():
+            answers.save(file)
+            records = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+            found += [{**record, "model": name, "price": menu.prices[name]} for record in records]
+    return found
 
 
 def write(path, records):
@@ -83,7 +90,8 @@ def test_a_file_of_several_models_is_the_files_one_after_the_other(tmp_path):
 
 
 def efforts(n=6, samples=4):
-    """Lines of one model at two efforts: later questions are longer, most of all at the high effort."""
+    """Lines of one model at two efforts: later questions are longer, most of all at the high
+    effort."""
     records = lines(two_models(n, samples))
     for at, record in enumerate(records):
         high = at >= n
@@ -109,7 +117,7 @@ def test_every_question_pays_for_its_own_tokens_at_every_effort(tmp_path):
 
 
 @given(st.lists(st.integers(1, 1000), min_size=12, max_size=12))
-def test_own_costs_never_fall_and_are_the_tokens_where_these_rise(tokens):
+def test_own_costs_never_fall(tokens):
     plain = answers([0.5] * 4, 4, 0)
     drawn = np.array(tokens, dtype=float).reshape(3, 4)
     models = {
@@ -142,7 +150,7 @@ def test_default_prices(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda r: r[7].pop("model"), 'line 8: has no "model"'),
         (
@@ -156,12 +164,12 @@ def test_default_prices(tmp_path):
         (lambda r: r.append(dict(r[7])), "id 'q1' is already on line 8"),
     ],
 )
-def test_a_bad_menu_is_one_sentence(change, said, tmp_path):
+def test_a_bad_menu_is_one_sentence(change, message, tmp_path):
     records = lines(two_models(n=6, samples=4))
     change(records)
     with pytest.raises(adalib.DataError) as error:
         adalib.load(write(tmp_path / "menu.jsonl", records))
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -195,14 +203,15 @@ def test_a_menu_of_one_model_is_evaluated_like_the_model():
     one, plain = (
         held_out(of, [1.5, 3], (1, 2, 4), noises=0) for of in (Menu({"it": alone}), alone)
     )
-    told, expected = (
+    found, expected = (
         [(r.policy, r.cost, r.accuracy, r.gain) for r in rows] for rows in (one, plain)
     )
-    assert told == expected
+    assert found == expected
 
 
 def test_held_out_learns_whom_to_ask():
-    """The text tells which questions the small model cannot answer: a policy that reads it asks the large one there."""
+    """The text tells which questions the small model cannot answer: a policy that reads it asks the
+    large one there."""
     rows = held_out(two_models(), [25], budgets=(1, 2, 4), noises=1)
     found = {row.policy: row for row in rows}
     assert found["oracle"].gain_low > 0.05
@@ -240,10 +249,10 @@ def test_commands_take_a_menu(tmp_path, capsys):
 
 def test_bad_prices_are_one_line(tmp_path, refused):
     file = str(write(tmp_path / "menu.jsonl", lines(two_models(n=12, samples=8))))
-    for name, prices, said in (
+    for name, prices, message in (
         (file, "small", "give model=price with commas"),
         (file, "small=1", "give one for each of small, large"),
         (file, "small=1,large=x", "give model=price with commas"),
         ("drill-fewshot", "a=1", "holds one model"),
     ):
-        refused(["solve", name, "--budget", "25", "--budgets", "1,2", "--prices", prices], said)
+        refused(["solve", name, "--budget", "25", "--budgets", "1,2", "--prices", prices], message)

@@ -141,8 +141,8 @@ def test_default_draw_reproduces_the_printed_tables(name):
         assert accuracy == pytest.approx(oracle["accuracy"][i], abs=0.02)
         assert cost == pytest.approx(oracle["cost"][i], abs=0.3)
         assert (chosen == 0).mean() == pytest.approx(paper["label_shares"][i][0], abs=0.05)
-        told = [fitted.loc[f"oracle {what}, B={target}", "ours"] for what in ("accuracy", "cost")]
-        assert told == pytest.approx([accuracy, cost], abs=1e-4)
+        drawn = [fitted.loc[f"oracle {what}, B={target}", "ours"] for what in ("accuracy", "cost")]
+        assert drawn == pytest.approx([accuracy, cost], abs=1e-4)
     promised = fitted.dropna(subset="tolerance")
     assert (promised["residual"].abs() <= promised["tolerance"]).all()
     np.testing.assert_allclose(fitted["residual"], fitted["ours"] - fitted["printed"])

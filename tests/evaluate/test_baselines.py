@@ -31,7 +31,7 @@ def test_best_mix_is_the_linear_program_over_uniform_budgets(acc, budget):
 
 
 @given(st.floats(1, 20))
-def test_random_meets_the_budget_and_fixed_stays_below(budget):
+def test_random_and_fixed_keep_to_the_budget(budget):
     assert baselines.random(COST, budget, 3).expected(COST) == pytest.approx(
         np.full(3, min(budget, 16))
     )
@@ -43,13 +43,14 @@ def test_random_meets_the_budget_and_fixed_stays_below(budget):
 
 
 @pytest.mark.parametrize("name", PAPER_SETTINGS)
-def test_length_has_the_papers_costs_and_stays_near_its_accuracy(name):
+def test_length_is_near_the_papers_figures(name):
     printed = PAPER[name]["main"]["Heuristic"]
     acc = paper_setting(name).table(estimator="windows", ties="first").acc
     for i, budget in enumerate((1.5, 2.0, 3.0)):
         plan = baselines.length(np.arange(200), COST, budget)
         assert f"{plan.expected(COST).mean():.2f}" == f"{printed['cost'][i]:.2f}"
-        # The simulated questions have no length of their own: any order, on average, is what a blind guess gives.
+        # The simulated questions have no length of their own: any order, on average, is what a
+        # blind guess gives.
         orders = [np.random.default_rng(seed).permutation(200) for seed in range(20)]
         blind = np.mean(
             [baselines.length(order, COST, budget).expected(acc).mean() for order in orders]
@@ -80,7 +81,8 @@ def test_costs_by_question_count_with_their_mean():
     assert plan.weights == pytest.approx(np.full((2, 2), 0.5))
     assert plan.expected(cost).mean() == pytest.approx(3)
     assert baselines.fixed(cost, 3.9, 2).weights[0].tolist() == [1, 0]
-    # Deepseek on MATH: .518 at 1 and .551, implied, at 4, with nothing at 2; mixing the two is .529 at a cost of 2.
+    # Deepseek on MATH: .518 at 1 and .551, implied, at 4, with nothing at 2; mixing the two is .529
+    # at a cost of 2.
     curve = [0.518, 0.517, 0.551, 0.551, 0.551]
     assert baselines.best_mix([curve], COST, 2, n=7).expected(curve) == pytest.approx(
         np.full(7, 0.529)
@@ -97,7 +99,7 @@ def test_a_plan_draws_what_it_expects():
     assert labels.expected(np.arange(9).reshape(3, 3)).tolist() == [2, 3, 7]
 
 
-def test_noise_is_gaussian_and_repeats_with_its_seed():
+def test_noise_is_gaussian():
     noise = baselines.noise_features(5000, seed=4)
     assert noise.shape == (5000, 16)
     assert np.abs(noise.mean()).max() < 0.06

@@ -1,4 +1,5 @@
-"""Intervals and the honest oracle, against closed forms, enumeration of every sample, and simulated truth."""
+"""Intervals and the honest oracle, against closed forms, enumeration of every sample, and simulated
+truth."""
 
 from itertools import product
 from math import comb
@@ -29,7 +30,7 @@ PAIRS = hnp.arrays(
 
 @settings(deadline=None, max_examples=100)
 @given(PAIRS, st.floats(1, 6))
-def test_labels_are_the_frontier_s_and_are_looked_up_in_the_other_table(pair, target):
+def test_labels_are_looked_up_in_the_other_table(pair, target):
     cost = np.arange(1, pair.shape[2] + 1.0)
     choose, score = (UtilityTable(acc / 12, cost) for acc in pair)
     best = adalib.frontier(choose.acc, cost).at(target)
@@ -58,16 +59,17 @@ def every_sample(p, R, budgets):
 @pytest.mark.parametrize("p", [(0.5, 0.5), (0.7, 0.4), (0.6, 0.9)])
 @pytest.mark.parametrize("target", [1.0, 2.0, 3.0])
 def test_the_truth_lies_between_cross_fitted_and_in_sample(p, target):
-    """Expectations are exact here: every sample of 3 answers to two questions, weighted by its probability."""
+    """Expectations are exact here: every sample of 3 answers to two questions, weighted by its
+    probability."""
     budgets = (1, 3)
     truth = two_answer(p).table(budgets)
     samples = list(every_sample(p, 3, budgets))
     assert sum(chance for chance, _ in samples) == pytest.approx(1)
     best = adalib.frontier(truth.acc, truth.cost).at(target).accuracy
     claimed = sum(chance * score_oracle(t, t, [target]).claimed.mean() for chance, t in samples)
-    known = UtilityTable(truth.acc, truth.cost, budgets)
+    true_table = UtilityTable(truth.acc, truth.cost, budgets)
     labelled = sum(
-        chance * score_oracle(t, known, [target]).accuracy.mean() for chance, t in samples
+        chance * score_oracle(t, true_table, [target]).accuracy.mean() for chance, t in samples
     )
     pairs = (
         (a * b, score_oracle(one, other, [target]))
@@ -92,7 +94,8 @@ def test_optimism_of_two_flat_budgets_is_a_binomial_coefficient(trials):
 
 @pytest.mark.parametrize("R", [16, 48])
 def test_optimism_on_fair_coins_is_a_finite_sum(R):
-    """With two answers the estimates of all budgets are functions of one count, so the expectation can be summed."""
+    """With two answers the estimates of all budgets are functions of one count, so the expectation
+    can be summed."""
     budgets = (1, 4, 16)
     classes = np.arange(R)[None, :] >= np.arange(R + 1)[:, None]  # row k: k right answers
     best = acc_subsets(classes.astype(int), ~classes, budgets).max(axis=1)
@@ -108,10 +111,12 @@ def test_a_rehearsal_is_a_loop_over_samples():
     budgets, targets = (1, 2, 4), (1.5, 2.5)
     truth = population.table(budgets)
     assert truth.acc == pytest.approx(acc_iid(probs, 0, budgets, empty=2))
-    for how in ({}, {"estimator": "windows", "ties": "first"}):
-        found = rehearse_oracle(population, 10, targets, budgets, draws=3, seed=5, **how)
+    for options in ({}, {"estimator": "windows", "ties": "first"}):
+        found = rehearse_oracle(population, 10, targets, budgets, draws=3, seed=5, **options)
         for d in range(3):
-            one = score_oracle(population.sample(10, 5 + d).table(budgets, **how), truth, targets)
+            one = score_oracle(
+                population.sample(10, 5 + d).table(budgets, **options), truth, targets
+            )
             for name in ("claimed", "accuracy", "cost"):
                 assert getattr(found, name)[d] == pytest.approx(getattr(one, name).mean(axis=0))
 
@@ -133,13 +138,13 @@ def test_cross_fitting_is_both_directions_averaged():
     assert found.cost.mean() == pytest.approx(2 * tokens, rel=0.15)
 
 
-@pytest.mark.parametrize("how", [{}, {"estimator": "windows", "ties": "first"}])
-def test_cross_fitting_estimates_what_labels_from_half_the_samples_are_worth(how):
+@pytest.mark.parametrize("options", [{}, {"estimator": "windows", "ties": "first"}])
+def test_cross_fitting_scores_labels_from_half_the_samples(options):
     population, targets = beta_population(100, 0.4, 0.4, seed=1), [1.5, 3]
-    honest = rehearse_oracle(population, 64, targets, draws=40, halves=True, **how)
-    labelled = rehearse_oracle(population, 32, targets, draws=40, seed=100, **how).value.mean
+    honest = rehearse_oracle(population, 64, targets, draws=40, halves=True, **options)
+    labelled = rehearse_oracle(population, 32, targets, draws=40, seed=100, **options).value.mean
     best = score_oracle(population.table(), population.table(), targets).accuracy.mean(axis=0)
-    claimed = rehearse_oracle(population, 64, targets, draws=40, **how).claimed
+    claimed = rehearse_oracle(population, 64, targets, draws=40, **options).claimed
     for t in range(2):
         assert within(honest.accuracy[:, t], labelled[t])
     assert (honest.value.mean < best).all()
@@ -148,8 +153,8 @@ def test_cross_fitting_estimates_what_labels_from_half_the_samples_are_worth(how
 
 def test_a_null_is_unmasked_by_cross_fitting():
     null = flat_null(300).sample(96)
-    for how in ({}, {"estimator": "windows", "ties": "first"}):
-        found = cross_fitted_oracle(null, [3], **how)
+    for options in ({}, {"estimator": "windows", "ties": "first"}):
+        found = cross_fitted_oracle(null, [3], **options)
         assert found.optimism.low[0] > 0.005
         assert found.value.low[0] < 0.5 < found.value.high[0]
 
@@ -162,7 +167,7 @@ def test_the_interval_covers_as_often_as_it_says():
     assert np.mean([value.low[0] <= centre <= value.high[0] for value in values]) >= 0.88
 
 
-def test_halves_must_hold_the_largest_vote_and_tables_the_same_questions():
+def test_halves_and_tables_must_match():
     few = flat_null(10).sample(24)
     with pytest.raises(
         DataError, match=r"a half of 12 cannot hold a vote of 16.*sample at least 32"

@@ -1,4 +1,5 @@
-"""The held-out protocol, against simulated truth and an independent reckoning; an answer that opens the vote."""
+"""The held-out protocol, against simulated truth and an independent reckoning; an answer that opens
+the vote."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -26,7 +27,7 @@ TWO, THREE = Protocol(folds=2), Protocol(folds=3)
 
 
 @pytest.fixture(scope="module")
-def told():
+def answers_by_word():
     """A word of the text decides the curve: votes help the ones, and nothing helps the others."""
     kind = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], 80))
     words = np.array(["calm", "wild", "dull"])[kind]
@@ -37,8 +38,8 @@ def told():
 
 
 @pytest.fixture(scope="module")
-def told_rows(told):
-    return held_out(told, [3, 1.5, 3], BUDGETS, protocol=THREE)
+def rows_by_word(answers_by_word):
+    return held_out(answers_by_word, [3, 1.5, 3], BUDGETS, protocol=THREE)
 
 
 class Clairvoyant:
@@ -55,12 +56,12 @@ class Clairvoyant:
 def with_columns(responses, targets, budgets=BUDGETS, columns=None, protocol=TWO):
     """Held out with nobody to teach, so at once: the columns are given, or all the cheapest."""
     columns = np.zeros(responses.n) if columns is None else columns
-    told = {"told": Clairvoyant()}
+    learners = {"told": Clairvoyant()}
     return held_out(
         responses,
         targets,
         budgets,
-        learners=told,
+        learners=learners,
         features=columns[:, None],
         noises=0,
         protocol=protocol,
@@ -71,41 +72,48 @@ def row(rows, policy, target):
     return next(one for one in rows if (one.policy, one.target) == (policy, target))
 
 
-def test_a_row_a_policy_and_target_in_order(told_rows):
+def test_one_row_per_policy_and_target(rows_by_word):
     policies = [*BASELINES, "label", "curve", "noise"]
-    assert [(r.policy, r.target) for r in told_rows] == [
+    assert [(r.policy, r.target) for r in rows_by_word] == [
         (policy, target) for target in TARGETS for policy in policies
     ]
-    assert (as_table(told_rows)["protocol"] == "held out").all()
-    for r in told_rows:
+    assert (as_table(rows_by_word)["protocol"] == "held out").all()
+    for r in rows_by_word:
         assert [r.gain, r.gain] == pytest.approx([r.accuracy - r.mix_accuracy, r.gains.mean()])
         assert r.low <= r.accuracy <= r.high
         assert (r.imitation is None) == (r.policy not in ("label", "noise"))
 
 
-def test_a_text_that_tells_pays_and_noise_does_not(told_rows):
-    assert verdict(told_rows).startswith("Adaptive allocation pays here: ")
+def test_a_text_that_tells_the_curve_pays(rows_by_word):
+    assert verdict(rows_by_word).startswith("Adaptive allocation pays here: ")
     for target in TARGETS:
-        curve = row(told_rows, "curve", target)
+        curve = row(rows_by_word, "curve", target)
         assert curve.gain > 0
-        assert row(told_rows, "noise", target).gain < 0.005
-        assert curve.share == pytest.approx(curve.gain / row(told_rows, "oracle", target).gain)
-    assert row(told_rows, "curve", 3).gain_low > 0
-    # What a clairvoyant earns is known: 2 questions in 15 of the helpful third buy 15 more samples at target 3.
+        assert row(rows_by_word, "noise", target).gain < 0.005
+        assert curve.share == pytest.approx(curve.gain / row(rows_by_word, "oracle", target).gain)
+    assert row(rows_by_word, "curve", 3).gain_low > 0
+    # What a clairvoyant earns is known: 2 questions in 15 of the helpful third buy 15 more samples
+    # at target 3.
     helped = two_answer(0.65).acc(BUDGETS)[0]
-    assert row(told_rows, "curve", 3).gain <= (3 - 1) / 15 * (helped[2] - helped[0])
+    assert row(rows_by_word, "curve", 3).gain <= (3 - 1) / 15 * (helped[2] - helped[0])
 
 
-def test_features_that_know_nothing_claim_nothing(told):
+def test_features_that_know_nothing_claim_nothing(answers_by_word):
     blind = held_out(
-        told, TARGETS, BUDGETS, features=noise_features(told.n, 5, seed=9), noises=1, protocol=THREE
+        answers_by_word,
+        TARGETS,
+        BUDGETS,
+        features=noise_features(answers_by_word.n, 5, seed=9),
+        noises=1,
+        protocol=THREE,
     )
     assert "allocation pays" not in verdict(blind)
     assert max(r.gain_low for r in blind if r.policy in ("label", "curve", "noise")) <= 0
 
 
 def test_a_null_pays_nobody():
-    """Twenty draws of a population that nothing helps; a false claim in twenty is allowed, and they are rarer."""
+    """Twenty draws of a population that nothing helps; a false claim in twenty is allowed, and they
+    are rarer."""
     drawn = [
         held_out(flat_null(80, s).sample(48, s), [3], BUDGETS, noises=1, protocol=TWO)
         for s in range(20)
@@ -134,7 +142,8 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
 
 
 def test_the_mix_is_the_hull_at_the_realised_cost():
-    """By hand: the line between the uniform budgets 1 and 16 of two-answer questions, halves apart."""
+    """By hand: the line between the uniform budgets 1 and 16 of two-answer questions, halves
+    apart."""
     responses = two_answer(np.full(20, 0.7)).sample(64)
     rows = with_columns(responses, [2], (1, 16))
     uniform = np.mean(
@@ -148,25 +157,26 @@ def test_the_mix_is_the_hull_at_the_realised_cost():
     assert row(rows, "random", 2).gain == pytest.approx(0)
 
 
-def test_copies_and_groups_stay_in_one_fold(told):
-    told = told.take(range(120))
+def test_copies_and_groups_stay_in_one_fold(answers_by_word):
+    answers_by_word = answers_by_word.take(range(120))
 
     def folds(responses, groups=None):
         return deal(members(responses, groups), 5, seed=0)
 
-    thrice = folds(replace(told, questions=[f"question {i // 3}" for i in range(told.n)])).reshape(
-        -1, 3
-    )
+    thrice = folds(
+        replace(answers_by_word, questions=[f"question {i // 3}" for i in range(answers_by_word.n)])
+    ).reshape(-1, 3)
     assert (thrice == thrice[:, :1]).all()
-    kinds = folds(replace(told, questions=["easy", "hard"] * 60))  # kinds, not copies
+    kinds = folds(replace(answers_by_word, questions=["easy", "hard"] * 60))  # kinds, not copies
     assert np.bincount(kinds).tolist() == np.bincount(thrice.ravel()).tolist() == [24] * 5
-    family = np.arange(told.n) % 7
-    assert len(set(zip(family.tolist(), folds(told, family).tolist(), strict=True))) == 7
-    assert len(set(folds(told, family % 3))) == 3
+    family = np.arange(answers_by_word.n) % 7
+    assert len(set(zip(family.tolist(), folds(answers_by_word, family).tolist(), strict=True))) == 7
+    assert len(set(folds(answers_by_word, family % 3))) == 3
 
 
 def test_copies_do_not_narrow_the_interval():
-    """Three copies of every question are no more evidence than one; as questions of their own they would seem so."""
+    """Three copies of every question are no more evidence than one; as questions of their own they
+    would seem so."""
     once = beta_population(40, 0.5, 0.5).sample(8)
     copies = {
         name: np.repeat(getattr(once, name), 3, axis=0).tolist()
@@ -188,7 +198,8 @@ def test_copies_do_not_narrow_the_interval():
 
 
 def test_a_family_that_was_never_seen_teaches_nothing():
-    """Which of the families is helped cannot be told from the others, so by family the gain is gone."""
+    """Which of the families is helped cannot be told from the others, so by family the gain is
+    gone."""
     family = np.arange(360) % 12
     responses = two_answer(np.tile([0.98, 0.65, 0.02], 4)[family]).sample(32, seed=2)
     seen, unseen = (
@@ -201,26 +212,27 @@ def test_a_family_that_was_never_seen_teaches_nothing():
     assert row(seen, "oracle", 6).accuracy == pytest.approx(row(unseen, "oracle", 6).accuracy)
 
 
-def test_anything_that_fits_and_predicts_can_be_scored(told, told_rows):
-    """Named learners stand where label and curve stand, and are not disturbed by others beside them."""
+def test_anything_that_fits_and_predicts_can_be_scored(answers_by_word, rows_by_word):
+    """Named learners stand where label and curve stand, and are not disturbed by others beside
+    them."""
     learners = {
         "weighted": LabelPolicy(weighted=True),
         "curve": CurvePolicy(),
         "label": LabelPolicy(),
     }
-    rows = held_out(told, [3], BUDGETS, learners=learners, protocol=THREE)
+    rows = held_out(answers_by_word, [3], BUDGETS, learners=learners, protocol=THREE)
     assert [r.policy for r in rows] == [*BASELINES, *learners, "noise"]
     for policy in ("label", "curve", "noise", "oracle"):
-        assert row(rows, policy, 3).gains.tolist() == row(told_rows, policy, 3).gains.tolist()
+        assert row(rows, policy, 3).gains.tolist() == row(rows_by_word, policy, 3).gains.tolist()
     assert row(rows, "weighted", 3).imitation is not None
     assert not any(hasattr(learner, "lam_") for learner in learners.values())  # copies were fitted
 
 
-def test_a_learner_that_is_told_the_column_gets_it(told):
-    column = np.arange(told.n) % 3
-    rows = with_columns(told, [8], columns=column)
+def test_a_learner_that_is_told_the_column_gets_it(answers_by_word):
+    column = np.arange(answers_by_word.n) % 3
+    rows = with_columns(answers_by_word, [8], columns=column)
     assert row(rows, "told", 8).cost == pytest.approx(np.asarray(BUDGETS)[column].mean())
-    halves = (half.table(BUDGETS) for half in told.split_samples(0))
+    halves = (half.table(BUDGETS) for half in answers_by_word.split_samples(0))
     oracles = [adalib.frontier(half.acc, half.cost).at(8).labels for half in halves]
     assert row(rows, "told", 8).imitation == pytest.approx(
         np.mean([column == best for best in oracles])
@@ -251,20 +263,22 @@ def test_another_table_is_another_vote_or_another_cost():
         )
 
 
-def test_curves_of_unseen_questions(told):
-    """The word tells the curve: a model of the other questions knows it, and one of other words does not."""
-    kind = np.array([question.split()[-2] for question in told.questions])
+def test_curves_of_unseen_questions(answers_by_word):
+    """The word tells the curve: a model of the other questions knows it, and one of other words
+    does not."""
+    kind = np.array([question.split()[-2] for question in answers_by_word.questions])
     chance = {"calm": 0.98, "wild": 0.65, "dull": 0.03}
     truth = two_answer([chance[word] for word in kind]).acc(BUDGETS)
     assert (
-        np.abs(adalib.unseen_curves(told, BUDGETS, protocol=THREE) - truth).mean(axis=0) < 0.1
+        np.abs(adalib.unseen_curves(answers_by_word, BUDGETS, protocol=THREE) - truth).mean(axis=0)
+        < 0.1
     ).all()
-    apart = adalib.unseen_curves(told, BUDGETS, protocol=Protocol(groups=kind))
+    apart = adalib.unseen_curves(answers_by_word, BUDGETS, protocol=Protocol(groups=kind))
     assert (np.abs(apart - truth).mean(axis=0) > 0.3).all()
 
 
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("change", "message"),
     [
         (lambda: {"learners": {"mix": LabelPolicy()}}, "called 'mix'"),
         (lambda: {"learners": {}}, "learners is empty"),
@@ -278,10 +292,15 @@ def test_curves_of_unseen_questions(told):
         (lambda: {"responses": flat_null(9).sample(32)}, "has 9 questions; give at least 10"),
     ],
 )
-def test_what_cannot_be_evaluated_is_refused(how, said):
-    with pytest.raises((ValueError, DataError), match=said):
+def test_what_cannot_be_evaluated_is_refused(change, message):
+    with pytest.raises((ValueError, DataError), match=message):
         held_out(
-            **{"responses": flat_null(20).sample(32), "targets": [2], "budgets": BUDGETS, **how()}
+            **{
+                "responses": flat_null(20).sample(32),
+                "targets": [2],
+                "budgets": BUDGETS,
+                **change(),
+            }
         )
 
 
@@ -324,7 +343,7 @@ def test_what_is_set_aside_can_be_joined_again():
         np.testing.assert_array_equal(getattr(again, name), getattr(real, name))
 
 
-def test_first_answers_must_be_there_and_fit():
+def test_first_answers_must_fit():
     for answers, sample in ((["7", "8", "9"], -1), (["7", "8"], 2), (["7"], 0)):
         with pytest.raises(
             DataError, match="at least two" if len(answers) == 1 else "give a place from 0"
@@ -342,13 +361,13 @@ def doubtful():
     return two_answer(np.full(60, 0.7)).sample(33, seed=3).set_aside(0)
 
 
-def curve(rest, signal, target=2.0, **how):
+def curve(rest, signal, target=2.0, **options):
     learners = {"curve": CurvePolicy()}
     rows = held_out(
         rest,
         [target],
         (1, 8),
-        features=Known(signal, **how),
+        features=Known(signal, **options),
         learners=learners,
         noises=0,
         protocol=THREE,
@@ -364,7 +383,8 @@ def test_an_answer_that_is_thrown_away_is_paid_for(doubtful):
 
 
 def test_the_answer_that_was_looked_at_is_in_the_vote_that_is_scored(doubtful):
-    """Whoever buys one answer has the first one where it opens the vote, and an average one where it does not."""
+    """Whoever buys one answer has the first one where it opens the vote, and an average one where
+    it does not."""
     first, rest = doubtful
     opened = curve(rest, first.values, target=1.0, first=first)
     assert (opened.cost, opened.accuracy) == (1.0, pytest.approx(first.values.mean()))

@@ -1,4 +1,5 @@
-"""Whatever learns is put on trial alike: policies that plan, rules that watch the answers come in, and odd ones."""
+"""Whatever learns is put on trial alike: policies that plan, rules that watch the answers come in,
+and odd ones."""
 
 from types import SimpleNamespace as Namespace
 
@@ -38,7 +39,7 @@ def few():
 
 def tried(responses, targets, budgets=BUDGETS, features=None, **protocol):
     """The rule, and its rows of two folds."""
-    rule, how = UntilTwoAgree(), Protocol(folds=2, **protocol)
+    rule, own_protocol = UntilTwoAgree(), Protocol(folds=2, **protocol)
     rows = held_out(
         responses,
         targets,
@@ -46,13 +47,14 @@ def tried(responses, targets, budgets=BUDGETS, features=None, **protocol):
         learners={"agree": rule},
         features=features,
         noises=0,
-        protocol=how,
+        protocol=own_protocol,
     )
     return rule, {row.target: row for row in rows if row.policy == "agree"}
 
 
 def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
-    """By brute force over both halves: every question once a half, on the answers of the half that did not teach."""
+    """By brute force over both halves: every question once a half, on the answers of the half that
+    did not teach."""
     rule, rows = tried(few, [3, 6])
     halves = few.split_samples(0)
     whole = [
@@ -70,7 +72,7 @@ def test_a_rule_that_watches_the_answers_is_scored_like_a_plan(few):
         assert row.imitation is None
 
 
-def test_a_learner_is_handed_apart_what_teaches_and_what_scores(few):
+def test_teaching_and_scoring_answers_are_apart(few):
     rule, _ = tried(few, [3], groups=few.extras["family"])
     halves = few.split_samples(0)
     assert len(rule.seen) == 4
@@ -95,7 +97,7 @@ def test_the_answer_that_opens_a_vote_is_the_first_that_comes(few):
         np.testing.assert_array_equal(test.answers.logprob[:, 0], few.logprob[rows, 0])
 
 
-def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few):
+def test_many_questions_are_learned_from_a_sample(few):
     rule, rows = tried(few, [2], (1, 2), taught=7)
     assert [(len(train.groups), len(train.features)) for train, _ in rule.seen] == [(7, 7)] * 4
     assert sum(len(test.groups) for _, test in rule.seen) == 2 * few.n
@@ -103,21 +105,21 @@ def test_many_questions_are_learned_from_a_stated_sample_and_all_are_scored(few)
 
 
 def test_numbers_that_would_change_the_scores_unseen_are_refused(few):
-    for how, told in (
+    for options, message in (
         ({"protocol": Protocol(taught=1)}, "taught is 1; give at least 2"),
         ({"noises": -1}, "noises is -1"),
         ({"features": Known(overhead=-1.0)}, "overhead -1.0; give 0 or more"),
         ({"features": Known(overhead=np.nan)}, "overhead nan; give 0 or more"),
     ):
-        with pytest.raises(ValueError, match=told):
-            held_out(few, [2], (1, 2), **how)
+        with pytest.raises(ValueError, match=message):
+            held_out(few, [2], (1, 2), **options)
 
 
 ONES = np.ones(10)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         [],
         [(ONES[:3],) * 2],
@@ -128,8 +130,8 @@ ONES = np.ones(10)
         [(ONES,) * 5],
     ],
 )
-def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(told):
-    odd = {"odd": Namespace(trial=lambda *_: told)}
+def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(result):
+    odd = {"odd": Namespace(trial=lambda *_: result)}
     with pytest.raises(
         ValueError, match="learner 'odd' must return, for each of the 1 targets, 10 finite costs"
     ):
@@ -162,7 +164,7 @@ def test_answers_are_played_back_in_parts(few, monkeypatch):
 # The rows that watch the answers come in, and what the verdict says of them.
 
 
-def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_verdict_on_them():
+def test_stopping_policies_meet_their_targets():
     answers, learners = (
         beta_population(300, 1.5, 1.0).sample(32),
         planning_policies() | stopping_policies(),
@@ -180,9 +182,9 @@ def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_v
             assert row.gain <= 0.01 or row.mix_cost is None or row.mix_cost > row.cost
         if name == "mix" and row.mix_cost is not None:
             assert row.mix_cost == pytest.approx(row.cost, abs=0.2)
-    said = verdict(rows)
-    assert said.startswith("Adaptive allocation pays here: use ")
-    assert "Deciding before asking may or may not pay (too few questions): " in said
+    words = verdict(rows)
+    assert words.startswith("Adaptive allocation pays here: use ")
+    assert "Deciding before asking may or may not pay (too few questions): " in words
     for left_out in (STOPPING, ("label", "curve")):
         assert "Deciding before asking" not in verdict(
             [row for row in rows if row.policy not in left_out]
@@ -190,7 +192,9 @@ def test_a_row_a_policy_and_target_with_the_cost_that_a_mix_would_need_and_the_v
 
 
 def test_where_votes_say_nothing_nothing_pays():
-    answers, how = flat_null(60).sample(32), Protocol(folds=2)
-    flat = held_out(answers, [3], BUDGETS, learners=stopping_policies(), noises=0, protocol=how)
+    answers, protocol = flat_null(60).sample(32), Protocol(folds=2)
+    flat = held_out(
+        answers, [3], BUDGETS, learners=stopping_policies(), noises=0, protocol=protocol
+    )
     assert "allocation pays" not in verdict(flat)
     assert np.abs([row.gain for row in flat if row.policy in STOPPING]).max() < 0.03

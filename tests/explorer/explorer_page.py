@@ -63,12 +63,13 @@ def show(browser, tab, tmp_path):
 @pytest.fixture(scope="session")
 def functions(browser, tmp_path_factory):
     """The front end's own functions, as ``ax``, on a bare page."""
-    names = "armColours, build, buildHalves, crossFit, oracle, priceFor, meanInterval, readFile, Slices, splitsAt, "
-    names += "subsetAccuracies, unitsOf"
-    file = tmp_path_factory.mktemp("functions") / "bare.html"
-    file.write_text(
-        f'<meta charset="utf-8"><script type="module">{script()}\nwindow.ax = {{ {names} }};</script>'
+    names = (
+        "armColours, build, buildHalves, crossFit, oracle, priceFor, meanInterval, readFile, "
+        "Slices, splitsAt, subsetAccuracies, unitsOf"
     )
+    file = tmp_path_factory.mktemp("functions") / "bare.html"
+    module = f"{script()}\nwindow.ax = {{ {names} }};"
+    file.write_text(f'<meta charset="utf-8"><script type="module">{module}</script>')
     page = browser.new_page()
     page.goto(file.as_uri())
     yield page
@@ -124,9 +125,10 @@ SCRAPE = """() => {
     .map((row) => [...row.children].map((cell) => cell.textContent));
   return {
     lam: Number(document.querySelector(".adalib-explorer").dataset.lam),
-    numbers: Object.fromEntries(
-      [...document.querySelectorAll("[data-number]")].map((node) => [node.dataset.number, node.textContent])),
-    shares: rows(0), values: rows(1), won: texts(".ax-won th"), title: texts(".ax-qid")[0], say: texts(".ax-say")[1],
+    numbers: Object.fromEntries([...document.querySelectorAll("[data-number]")].map(
+      (node) => [node.dataset.number, node.textContent])),
+    shares: rows(0), values: rows(1), won: texts(".ax-won th"),
+    title: texts(".ax-qid")[0], say: texts(".ax-say")[1],
   };
 }"""
 
@@ -166,7 +168,8 @@ def check(page: Page, table: UtilityTable) -> dict:
 
 def drop(page: Page, name: str, text: str) -> None:
     page.evaluate(
-        """([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name));
+        """([name, text]) => {
+        const data = new DataTransfer(); data.items.add(new File([text], name));
         const drop = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
         document.querySelector(".adalib-explorer").dispatchEvent(drop); }""",
         [name, text],

@@ -103,7 +103,7 @@ def test_the_arrow_keys_walk_over_the_tiles(show):
     assert "budget" in tiles.get_attribute("aria-valuetext")
 
 
-def test_a_large_file_is_read_in_slices_with_progress_and_can_be_stopped(show):
+def test_reading_a_large_file_can_be_stopped(show):
     rng = np.random.default_rng(0)
     lines = [
         json.dumps(

@@ -35,8 +35,9 @@ FOUND = """async ([one, targets]) => {
 
 def held_out_rows(responses: Responses, budgets) -> list:
     """The package's own tally of the oracle, on the even and the odd samples."""
-    every = [[list(range(half, responses.samples, 2))] * responses.n for half in (0, 1)]
-    halves = [responses._samples(np.array(places)).table(budgets) for places in every]
+    asked = responses.ids, responses.questions, responses.golds
+    dealt = [[row[half::2] for row in responses.answers] for half in (0, 1)]
+    halves = [Responses(*asked, answers).table(budgets) for answers in dealt]
     scores = Scores(["oracle"])
     for choose, score in (halves, halves[::-1]):
         path = frontier(choose.acc, choose.cost)
@@ -80,7 +81,7 @@ def test_the_numbers_are_the_packages(functions, responses, budgets):
         assert [low, high] == pytest.approx([row.gain_low, row.gain_high], abs=1e-4)
 
 
-def test_a_dropped_file_gives_the_same_halves_and_too_little_is_said_so(functions, tmp_path):
+def test_a_dropped_file_gives_the_same_halves(functions, tmp_path):
     responses = answers_of(4, 40, 13)
     responses.save(tmp_path / "mine.jsonl")
     text = (tmp_path / "mine.jsonl").read_text(encoding="utf-8")
@@ -106,13 +107,13 @@ def test_the_page_says_it_in_one_sentence(show):
         setting(null, name="null", title="null", kind="simulated"),
     ]
     page = show(shelf)
-    said = "document.querySelector('.ax-pays:not([aria-busy]) p')?.textContent ?? ''"
+    sentence = "document.querySelector('.ax-pays:not([aria-busy]) p')?.textContent ?? ''"
     budget = page.locator("[data-exact=budget]")
     budget.fill("3")
     budget.press("Enter")
-    until(page, f"() => ({said}).startsWith('It can: at ')")
+    until(page, f"() => ({sentence}).startsWith('It can: at ')")
     row = held_out_rows(pays, (1, 2, 4, 8, 16))[TARGETS.index(3.0)]
-    text = page.evaluate(said)
+    text = page.evaluate(sentence)
     assert f"at {row.cost:.2f} samples per question" in text
     assert (
         f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
@@ -121,6 +122,6 @@ def test_the_page_says_it_in_one_sentence(show):
         rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d,\s\+\d+\.\d\d\]\)", text
     )
     page.get_by_label("Setting").select_option("null (simulated)")
-    until(page, f"() => ({said}).startsWith('Not clearly: at ')")
+    until(page, f"() => ({sentence}).startsWith('Not clearly: at ')")
     drop(page, "table.csv", "1,2\n0.5,1\n")  # accuracies without samples: nothing to cross-fit
     until(page, "document.querySelector('.ax-pays').hidden")

@@ -72,17 +72,17 @@ def mutate(value, rng):
         if not (isinstance(child, dict | list) and child and rng.random() < 0.9):
             break
         inside = child
-    how = rng.randrange(5)
-    if how == 0:
+    kind = rng.randrange(5)
+    if kind == 0:
         del inside[key]
-    elif how == 1 and isinstance(inside, list):
+    elif kind == 1 and isinstance(inside, list):
         inside.insert(key, copy.deepcopy(inside[rng.randrange(len(inside))]))
-    elif how == 2 and isinstance(inside, list):
+    elif kind == 2 and isinstance(inside, list):
         other = rng.randrange(len(inside))
         inside[key], inside[other] = inside[other], inside[key]
-    elif how == 3 and isinstance(child, int | float) and not isinstance(child, bool):
+    elif kind == 3 and isinstance(child, int | float) and not isinstance(child, bool):
         inside[key] = child + rng.choice((-1, 1, 2, 1000, -1000))
-    elif how == 3 and isinstance(child, str):
+    elif kind == 3 and isinstance(child, str):
         inside[key] = child.replace(
             rng.choice("0123456789[]:"), rng.choice(("", "0", "9", "99", "-"))
         )

@@ -116,7 +116,7 @@ def test_forest_equals_xgboost_to_the_last_bit():
 
 
 @pytest.mark.parametrize(
-    ("model", "told"),
+    ("model", "message"),
     [
         (
             XGBRegressor(n_estimators=2, objective="reg:logistic"),
@@ -126,20 +126,20 @@ def test_forest_equals_xgboost_to_the_last_bit():
         (XGBRegressor(n_estimators=2, booster="dart"), "not as XGBoost writes them"),
     ],
 )
-def test_trees_of_another_kind_are_not_saved(model, told, tmp_path):
-    with pytest.raises(ValueError, match=told):
+def test_trees_of_another_kind_are_not_saved(model, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
         CurvePolicy(model).fit(KNOWN, ACC, [1, 2, 4, 8], budget=3).save(tmp_path / "policy.json")
 
 
 def test_a_changed_file_is_refused(saved, tmp_path):
     about, trees = (json.loads(line) for line in (saved / "label.json").read_text().splitlines())
     trees["left"][0] = 0
-    for lines, told in (
+    for lines, message in (
         ([about, trees], "checksum differs"),
         (seal([about, trees]), "do not form trees"),
     ):
         (tmp_path / "label.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
-        with pytest.raises(DataError, match=told):
+        with pytest.raises(DataError, match=message):
             load_policy(tmp_path / "label.json")
 
 
@@ -149,7 +149,7 @@ def test_parts_of_two_routers_are_no_router(saved, tmp_path):
             (saved / ("curve" if name == "policy.json" else "priced") / name).read_bytes()
         )
     about = json.loads((saved / "priced" / "router.json").read_text())
-    for change, told in (
+    for change, message in (
         ({"policy": "curve"}, "budgets and a policy of"),
         ({"policy": "priced"}, "not what adalib saves"),
         (
@@ -162,7 +162,7 @@ def test_parts_of_two_routers_are_no_router(saved, tmp_path):
             about | change | {"files": {name: digest(tmp_path / name) for name in about["files"]}}
         )
         (tmp_path / "router.json").write_text(json.dumps(seal([changed])[0]) + "\n")
-        with pytest.raises(DataError, match=told):
+        with pytest.raises(DataError, match=message):
             Router.load(tmp_path)
     (tmp_path / "router.json").write_text(
         json.dumps(seal([about | {"files": {"../../etc/passwd": "0"}}])[0]) + "\n"

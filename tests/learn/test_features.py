@@ -25,9 +25,10 @@ def features_of(text: str) -> pd.Series:
 
 
 def test_names_are_those_of_the_papers_list():
-    listed = """prompt_length_chars prompt_length_words sentence_count question_marks numbers_count number_magnitude_avg
-        number_magnitude_max has_percentage has_fraction has_time_word has_money_word has_rate_word has_multi_step_word
-        avg_word_length unique_word_ratio entropy_estimate"""
+    listed = """prompt_length_chars prompt_length_words sentence_count question_marks numbers_count
+        number_magnitude_avg number_magnitude_max has_percentage has_fraction has_time_word
+        has_money_word has_rate_word has_multi_step_word avg_word_length unique_word_ratio
+        entropy_estimate"""
     assert listed.split() == list(TEXT_FEATURES)
     assert list(text_features(["x"]).columns) == listed.split()[:15]
     assert list(text_features(["x"], entropy=[0.3]).columns) == listed.split()

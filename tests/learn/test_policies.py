@@ -33,7 +33,7 @@ SEEN = 300  # training questions of the population below
 
 
 @pytest.fixture(scope="module")
-def known():
+def inputs():
     """Questions whose curve is a function of their first feature; the second is noise."""
     rng = np.random.default_rng(7)
     features = pd.DataFrame({"u": rng.random(600), "noise": rng.standard_normal(600)})
@@ -41,8 +41,8 @@ def known():
 
 
 @pytest.fixture(scope="module")
-def fitted(known):
-    features, acc = known
+def fitted(inputs):
+    features, acc = inputs
     return [
         LabelPolicy(seed=1).fit(features[:SEEN], acc[:SEEN], COST, budget=3),
         LabelPolicy(weighted=True, seed=1).fit(features[:SEEN], acc[:SEEN], COST, lam=0.01),
@@ -93,16 +93,16 @@ def test_other_classifiers_learn(name):
     features, labels = separable()
     stretched = features * [1000, 1, 1, 1]
     found, again, scaled = (
-        zoo(seed=2)[name].fit_labels(known[:150], labels[:150]).predict(known[150:])
-        for known in (features, features, stretched)
+        zoo(seed=2)[name].fit_labels(inputs[:150], labels[:150]).predict(inputs[150:])
+        for inputs in (features, features, stretched)
     )
     assert (found == again).all()
     assert (found == labels[150:]).mean() > 0.6
     assert (found == scaled).mean() > 0.9
 
 
-def test_fit_imitates_the_exact_labels(known):
-    features, acc = known
+def test_fit_imitates_the_exact_labels(inputs):
+    features, acc = inputs
     best = frontier(acc, COST).at(3)
     policy = LabelPolicy().fit(features, acc, COST, budget=3)
     assert (policy.predict(features) == best.labels).mean() > 0.98
@@ -127,8 +127,8 @@ def test_regret_weights_by_brute_force():
         assert set(policy.predict(np.zeros((90, 1)))) == {int(weighted)}
 
 
-def test_missing_classes_or_constant_features(known):
-    features, acc = np.random.default_rng(2).standard_normal((60, 2)), known[1][:SEEN]
+def test_missing_classes_or_constant_features(inputs):
+    features, acc = np.random.default_rng(2).standard_normal((60, 2)), inputs[1][:SEEN]
     labels = np.where(features[:, 0] > 0, 4, 1)
     for policy in zoo().values():
         assert set(policy.fit_labels(features, labels).predict(features)) == {1, 4}
@@ -152,8 +152,8 @@ def test_curves_of_very_few_questions(n, k):
     assert policy.predict(np.zeros((0, 2))).shape == (0,)
 
 
-def test_curves_that_features_determine_are_recovered(known):
-    features, acc = known
+def test_curves_that_features_determine_are_recovered(inputs):
+    features, acc = inputs
     policy = CurvePolicy().fit(features[:SEEN], acc[:SEEN], COST)
     test = slice(SEEN, None)
     assert np.abs(policy.curves(features[test]) - acc[test]).mean() < 0.02
@@ -167,8 +167,8 @@ def test_curves_that_features_determine_are_recovered(known):
         assert (found - mix) / (oracle - mix) > 0.9
 
 
-def test_the_price_is_the_lowest_within_the_budget(known):
-    features, acc = known
+def test_the_price_is_the_lowest_within_the_budget(inputs):
+    features, acc = inputs
     policy = CurvePolicy(seed=4).fit(features[:80], acc[:80], COST)
     unseen = policy.unseen_curves(features[:80].to_numpy(), acc[:80], None)
     for budget in (1.0, 1.7, 2, 5, 16):
@@ -180,12 +180,12 @@ def test_the_price_is_the_lowest_within_the_budget(known):
         policy.price(0.9)
 
 
-def test_new_questions_do_not_change_the_price(known, fitted):
-    unseen, policy = known[0][SEEN:], fitted[2]
+def test_new_questions_do_not_change_the_price(inputs, fitted):
+    unseen, policy = inputs[0][SEEN:], fitted[2]
     together = policy.predict(unseen)
     assert together[:40].tolist() == [policy.predict(unseen[i : i + 1])[0] for i in range(40)]
     np.testing.assert_array_equal(policy.for_budget(unseen, 3), together)
-    features, acc = known
+    features, acc = inputs
     scale = np.random.default_rng(0).uniform(0.5, 1.5, (SEEN, 1))
     cost = COST * scale / scale.mean()
     by_question = CurvePolicy().fit(features[:SEEN], acc[:SEEN], cost, lam=0.02)
@@ -234,26 +234,26 @@ for name in sys.argv[1:]:
 """
 
 
-def test_saved_policies_predict_the_same_in_another_process(known, fitted, tmp_path):
-    features, names = known[0], [f"policy-{i}.json" for i in range(len(fitted))]
+def test_saved_policies_predict_the_same_in_another_process(inputs, fitted, tmp_path):
+    features, names = inputs[0], [f"policy-{i}.json" for i in range(len(fitted))]
     np.save(tmp_path / "features.npy", features.to_numpy())
     for policy, name in zip(fitted, names, strict=True):
         policy.save(tmp_path / name)
     subprocess.run([sys.executable, "-c", PROGRAM, *names], check=True, cwd=tmp_path)
     for policy, name in zip(fitted, names, strict=True):
-        told = np.load(tmp_path / f"{name}.npz")
-        np.testing.assert_array_equal(told["labels"], policy.predict(features))
+        predicted = np.load(tmp_path / f"{name}.npz")
+        np.testing.assert_array_equal(predicted["labels"], policy.predict(features))
         if isinstance(policy, CurvePolicy):
-            np.testing.assert_array_equal(told["curves"], policy.curves(features))
-            np.testing.assert_array_equal(told["budget"], policy.for_budget(features, 2.2))
+            np.testing.assert_array_equal(predicted["curves"], policy.curves(features))
+            np.testing.assert_array_equal(predicted["budget"], policy.for_budget(features, 2.2))
         loaded = load_policy(tmp_path / name)
         assert (type(loaded), loaded.lam_, loaded.seed) == (type(policy), policy.lam_, policy.seed)
         loaded.save(tmp_path / "again.json")
         assert (tmp_path / "again.json").read_bytes() == (tmp_path / name).read_bytes()
 
 
-def test_columns_are_matched_by_name(known, fitted):
-    features, policy = known[0], fitted[0]
+def test_columns_are_matched_by_name(inputs, fitted):
+    features, policy = inputs[0], fitted[0]
     expected = policy.predict(features)
     assert (policy.predict(features[["noise", "u"]]) == expected).all()
     assert (policy.predict(features.to_numpy()) == expected).all()
@@ -277,8 +277,8 @@ def test_other_models_refuse_to_be_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_given_booster_is_saved_with_its_own_trees(known, tmp_path):
-    features, acc = known
+def test_a_given_booster_is_saved_with_its_own_trees(inputs, tmp_path):
+    features, acc = inputs
     labels = (features["u"] > 0.5).astype(int).to_numpy()
     policy = LabelPolicy(XGBClassifier(n_estimators=7, max_depth=2)).fit_labels(features, labels)
     assert policy.model_.get_booster().num_boosted_rounds() == 7
@@ -420,8 +420,8 @@ def test_scikit_learn_checks_pass():
         CurvePolicy(seed=3),
     ],
 )
-def test_a_clone_learns_the_same(known, policy):
-    features, acc = known
+def test_a_clone_learns_the_same(inputs, policy):
+    features, acc = inputs
     before = repr(policy.get_params(deep=False)), set(vars(policy))
     assert not any(name.endswith("_") for name in vars(policy))
     twin = clone(policy)
@@ -439,10 +439,10 @@ def test_a_clone_learns_the_same(known, policy):
     assert not hasattr(policy, "feature_names_in_")
 
 
-def test_any_regressor_predicts_the_curves(known):
+def test_any_regressor_predicts_the_curves(inputs):
     """Ordinary least squares by hand, clipped to accuracies; the price is then the oracle's rule on
     them."""
-    features, acc = known
+    features, acc = inputs
     design = np.column_stack([np.ones(SEEN), features[:SEEN]])
     weights = np.linalg.lstsq(design, acc[:SEEN], rcond=None)[0]
     expected = (np.column_stack([np.ones(600), features]) @ weights).clip(0, 1)
@@ -455,22 +455,22 @@ def test_families_are_priced_by_trees_that_did_not_see_them():
     """Curves belong to families that features name: only trees of the same family know them."""
     family = np.arange(60) % 6
     acc = two_answer(np.tile([0.97, 0.65, 0.03], 2)[family]).acc()
-    known = np.eye(6)[family]
+    inputs = np.eye(6)[family]
     policy, apart = (
-        CurvePolicy().fit(known, acc, COST),
-        CurvePolicy().fit(known, acc, COST, groups=family),
+        CurvePolicy().fit(inputs, acc, COST),
+        CurvePolicy().fit(inputs, acc, COST, groups=family),
     )
-    np.testing.assert_array_equal(apart.curves(known), policy.curves(known))
+    np.testing.assert_array_equal(apart.curves(inputs), policy.curves(inputs))
     assert (apart.price(3), policy.price(3)) == tuple(
-        adalib.frontier(p.unseen_curves(known, acc, groups), COST).at(3).lam
+        adalib.frontier(p.unseen_curves(inputs, acc, groups), COST).at(3).lam
         for p, groups in ((apart, family), (policy, None))
     )
     errors = [
-        np.abs(policy.unseen_curves(known, acc, groups) - acc).mean() for groups in (None, family)
+        np.abs(policy.unseen_curves(inputs, acc, groups) - acc).mean() for groups in (None, family)
     ]
     assert errors[0] < 0.02
     assert errors[1] > 0.1
-    one = CurvePolicy().fit(known, acc, COST, groups=["all"] * 60)
-    assert one.price(3) == pytest.approx(adalib.frontier(one.curves(known), COST).at(3).lam)
+    one = CurvePolicy().fit(inputs, acc, COST, groups=["all"] * 60)
+    assert one.price(3) == pytest.approx(adalib.frontier(one.curves(inputs), COST).at(3).lam)
     with pytest.raises(ValueError, match="groups has 2 entries for 60"):
-        CurvePolicy().fit(known, acc, COST, groups=[0, 1])
+        CurvePolicy().fit(inputs, acc, COST, groups=[0, 1])

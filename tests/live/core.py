@@ -72,10 +72,10 @@ def command(*words):
     """Run a command of the package; what it prints."""
     from adalib.commands.cli import main
 
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
         code = main(words)
     assert code == 0, f"adalib {' '.join(words)} ended with {code}"
-    return said.getvalue()
+    return printed.getvalue()
 
 
 def core(folder):
@@ -106,10 +106,10 @@ def core(folder):
     command("explore", str(file), "--out", str(page))
     judged = json.loads(command("evaluate", str(file), "--targets", "2", "--folds", "2", "--json"))
     rng = np.random.default_rng(0)
-    known = rng.random((60, 3))
-    curves = np.clip(known[:, :1] * [0.2, 0.6, 1.0], 0, 1)
-    learned = adalib.CurvePolicy().fit(known, curves, cost=[1, 2, 4], budget=2)
-    labels = adalib.LabelPolicy().fit(known, curves, cost=[1, 2, 4], budget=2)
+    features = rng.random((60, 3))
+    curves = np.clip(features[:, :1] * [0.2, 0.6, 1.0], 0, 1)
+    learned = adalib.CurvePolicy().fit(features, curves, cost=[1, 2, 4], budget=2)
+    labels = adalib.LabelPolicy().fit(features, curves, cost=[1, 2, 4], budget=2)
     with contextlib.redirect_stdout(io.StringIO()):
         checked = checks("oracle")[0](
             "oracle", lambda acc, cost, lam: (acc - lam * cost).argmax(axis=1)
@@ -121,7 +121,7 @@ def core(folder):
         "explored": page.stat().st_size > 10_000,
         "rows": {row["policy"]: row["accuracy"] for row in judged["rows"]},
         "same": [adalib.same_answer(r"\frac{1}{2}x", "x/2"), adalib.same_answer("x^2", "2x")],
-        "curve error": float(np.abs(learned.curves(known) - curves).mean()),
+        "curve error": float(np.abs(learned.curves(features) - curves).mean()),
         "first feature": float(labels.importance().iloc[0]),
         "checked": repr(checked),
         "trees": trees.LIBRARY,

@@ -18,9 +18,9 @@ from adalib.learn.trees import xgboost  # None on a Mac without its libomp
 ROOT = Path(__file__).parent.parent.parent
 
 
-def ran(folder, *how):
+def ran(folder, *arguments):
     """What tests/live/core.py prints."""
-    command = [sys.executable, str(Path(__file__).parent / "core.py"), str(folder), *how]
+    command = [sys.executable, str(Path(__file__).parent / "core.py"), str(folder), *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
@@ -43,13 +43,13 @@ def test_numbers_that_nobody_learns_are_the_same_on_a_bare_system(both):
         assert bare["rows"][policy] == pytest.approx(whole["rows"][policy], abs=1e-12), policy
 
 
-def test_other_trees_learn_the_same_and_say_whose_they_are(both):
-    (whole, quiet), (bare, said) = both
+def test_other_trees_learn_the_same(both):
+    (whole, quiet), (bare, notes) = both
     assert (whole["trees"], bare["trees"]) == (
         "XGBoost" if xgboost else bare["trees"],
         "scikit-learn's HistGradientBoosting",
     )
-    assert said.count("note: XGBoost is not installed") == 1
+    assert notes.count("note: XGBoost is not installed") == 1
     assert ("XGBoost is not installed" in quiet) == (xgboost is None)
     for found in (whole, bare):  # the curves follow the first feature alone
         assert found["curve error"] < 0.03
@@ -63,14 +63,16 @@ def test_saved_trees_predict_the_same_with_and_without_xgboost(monkeypatch, tmp_
     from adalib.learn import trees
 
     rng = np.random.default_rng(0)
-    known, asked, acc = (
+    features, asked, acc = (
         rng.normal(size=(80, 3)),
         rng.normal(size=(200, 3)),
         np.sort(rng.random((80, 4)), axis=1),
     )
     monkeypatch.setattr(trees, "xgboost", grown_by)
-    labels = [LabelPolicy().fit_labels(known, rng.integers(0, classes, 80)) for classes in (2, 5)]
-    policies = [CurvePolicy().fit(known, acc, [1, 2, 4, 8], budget=3), *labels]
+    labels = [
+        LabelPolicy().fit_labels(features, rng.integers(0, classes, 80)) for classes in (2, 5)
+    ]
+    policies = [CurvePolicy().fit(features, acc, [1, 2, 4, 8], budget=3), *labels]
     for number, policy in enumerate(policies):
         policy.save(tmp_path / f"{number}.json")
     for installed in (xgboost, None):

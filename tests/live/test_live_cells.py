@@ -27,9 +27,9 @@ def cells(monkeypatch):
     )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    said = []
-    page = module.Page(lambda kind, text: said.append((kind, text)))
-    return module, page, said
+    shown = []
+    page = module.Page(lambda kind, text: shown.append((kind, text)))
+    return module, page, shown
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def cells(monkeypatch):
         ("class A(Base):\n    size = width", {"A"}, {"Base", "width"}),
     ],
 )
-def test_names_that_a_cell_makes_and_takes(cells, source, made, taken):
+def test_names_of_a_cell(cells, source, made, taken):
     assert cells[0].names(source) == (made, taken)
 
 
@@ -57,7 +57,7 @@ def test_every_name_of_a_chapter_is_made_above(cells, path):
     """A cell whose names come from a cell that the page leaves out, or from below, could not run
     there."""
     module, _, _ = cells
-    known, solved, within = {"display"}, set(), False
+    names_so_far, solved, within = {"display"}, set(), False
     for cell in nbformat.read(path, as_version=4).cells:
         tags = set(cell.metadata.get("tags", []))
         if cell.cell_type == "markdown":
@@ -66,38 +66,40 @@ def test_every_name_of_a_chapter_is_made_above(cells, path):
             ) and "{solution-end}" not in cell.source
         elif cell.cell_type == "code" and not tags & {"remove-cell", "skip-execution"}:
             made, taken = module.names(cell.source)
-            assert taken <= known | (solved if within else set()), f"{cell.id}: {taken - known}"
-            (solved if within else known).update(made)
+            assert taken <= names_so_far | (solved if within else set()), (
+                f"{cell.id}: {taken - names_so_far}"
+            )
+            (solved if within else names_so_far).update(made)
 
 
-def test_a_cell_brings_the_cells_that_it_needs_and_no_others(cells):
-    _, page, said = cells
+def test_a_cell_brings_the_cells_that_it_needs(cells):
+    _, page, shown = cells
     sources = ["x = 1", "print('never')", "y = x + 1", "y = 100", "z = y", "y"]
     page.update([(source, at == 3) for at, source in enumerate(sources)])
     assert page.needs(4) == [0, 2]  # not cell 3, which belongs to a solution
     assert all(page.run(at) for at in (0, 2, 4))
     assert page.needs(5) == []
     assert page.run(5)
-    assert said == [("text", "2\n")]
+    assert shown == [("text", "2\n")]
     assert page.above(5) == [0, 1, 2, 4]
 
 
-def test_an_error_shows_its_last_line_and_keeps_the_rest(cells):
-    _, page, said = cells
+def test_an_error_shows_its_last_line(cells):
+    _, page, shown = cells
     page.update([("def f(n):\n    return 1 / n\n\n\nprint('before')\nf(0)", False), ("(", False)])
     assert not page.run(0)
-    assert said[:2] == [("text", "before"), ("text", "\n")]
-    (error, last), (trace, rest) = said[2:]
+    assert shown[:2] == [("text", "before"), ("text", "\n")]
+    (error, last), (trace, rest) = shown[2:]
     assert (error, last, trace) == ("error", "ZeroDivisionError: division by zero", "trace")
     assert "return 1 / n" in rest
     assert "live.py" not in rest
     assert page.needs(0) == []  # it may run again
     assert not page.run(1)
-    assert said[-2][1].startswith("SyntaxError")
+    assert shown[-2][1].startswith("SyntaxError")
 
 
 def test_values_are_shown_as_a_notebook_shows_them(cells):
-    module, page, said = cells
+    module, page, shown = cells
     import plotly.graph_objects as go
 
     from adalib.teach.exercises import checks
@@ -113,13 +115,14 @@ def test_values_are_shown_as_a_notebook_shows_them(cells):
     page.update(
         [
             (
-                "from IPython.display import HTML, display\ndisplay(HTML('<b>1</b>'), None)\n'text'",
+                "from IPython.display import HTML, display\n"
+                "display(HTML('<b>1</b>'), None)\n'text'",
                 False,
             )
         ]
     )
     assert page.run(0)
-    assert said == [("html", "<b>1</b>"), ("text", "'text'\n")]
+    assert shown == [("html", "<b>1</b>"), ("text", "'text'\n")]
 
 
 def test_modules_come_when_they_are_first_imported(cells, monkeypatch, tmp_path):

@@ -15,8 +15,11 @@ CHAPTER = "notebooks/02_oracle.html"
 def served(html):
     """The address of the built book, with Python beside it."""
     if not (html / "_live" / "index.json").exists():
-        told = "there is no Python beside the book: run `make live`; where pip cannot download, it says what else to do"
-        pytest.fail(told, pytrace=False)
+        pytest.fail(
+            "there is no Python next to the book: run `make live`; "
+            "where pip cannot download, it says what else to do",
+            pytrace=False,
+        )
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(html))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -55,7 +58,7 @@ class Live:
         return self.ended(cell)
 
 
-def test_a_chapter_is_run_changed_broken_and_restored(served, new_page):
+def test_a_chapter_is_run_in_its_page(served, new_page):
     live = Live(new_page(), f"{served}/{CHAPTER}")
     page = live.page
     page.locator(".live-tools").first.wait_for(state="attached")

@@ -1,4 +1,5 @@
-"""The collector: resumable whatever ends it, never one answer twice, one clear line for whatever goes wrong."""
+"""The collector: resumable whatever ends it, never one answer twice, one clear line for whatever
+goes wrong."""
 
 import functools
 import json
@@ -13,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import run_to_end
+from conftest import run_to_end, wait_until
 from fault_server import FaultServer
 
 import adalib
@@ -58,9 +59,11 @@ def rectangle(samples: int) -> Counter:
     return Counter((question["id"], sample) for question in QUESTIONS for sample in range(samples))
 
 
-def quick(file: Path, out: Path, server: FaultServer, **how) -> Path:
+def quick(file: Path, out: Path, server: FaultServer, **options) -> Path:
     return collect(
-        file, out, **({"base_url": server.url, "model": "m", "samples": 3, "progress": False} | how)
+        file,
+        out,
+        **({"base_url": server.url, "model": "m", "samples": 3, "progress": False} | options),
     )
 
 
@@ -95,7 +98,7 @@ def test_an_effort_that_the_model_does_not_take_is_refused(file, tmp_path):
     assert not (tmp_path / "out" / "responses.jsonl").exists()
 
 
-def test_every_question_gets_its_samples_and_the_export_loads(file, tmp_path):
+def test_every_question_gets_its_samples(file, tmp_path):
     with FaultServer() as server:
         path = quick(file, tmp_path / "out", server)
     assert pairs(tmp_path / "out") == rectangle(3)
@@ -140,16 +143,19 @@ def test_a_second_run_adds_only_the_samples_that_are_missing(file, tmp_path):
     assert adalib.load(path).samples == 6
 
 
-def test_seeds_differ_between_answers_and_agree_between_runs_and_logprobs_reach_the_export(
-    file, tmp_path
-):
+def test_seeds_differ_between_answers_but_not_between_runs(file, tmp_path):
     seeds = []
     for out in (tmp_path / "a", tmp_path / "b"):
         with FaultServer() as server:
-            path = quick(file, out, server, seed=1, logprobs=True)
+            quick(file, out, server, seed=1)
         seeds.append({request["seed"] for request in server.seen})
     assert seeds[0] == seeds[1]
     assert len(seeds[0]) == 8 * 3
+
+
+def test_log_probabilities_reach_the_export(file, tmp_path):
+    with FaultServer() as server:
+        path = quick(file, tmp_path, server, logprobs=True)
     row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
     assert row["logprob"] == pytest.approx([-1.5 * 0.6931472] * 3, abs=1e-5)
     assert row["entropy"] == pytest.approx([0.6931472] * 3, abs=1e-5)
@@ -181,7 +187,8 @@ def test_an_answer_cut_at_the_limit_is_read_as_unfinished(file, tmp_path):
 
 
 def started(line: list[str]) -> subprocess.Popen:
-    """A command that heeds Ctrl-C, also where a shell runs the tests in the background and ignores it for all."""
+    """A command that heeds Ctrl-C, also where a shell runs the tests in the background and ignores
+    it for all."""
     heed = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(line, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
 
@@ -192,9 +199,7 @@ def test_kill_9_at_a_random_moment_loses_only_what_was_in_flight(file, tmp_path,
     with FaultServer(latency=0.02) as server:
         process = subprocess.Popen(command(file, tmp_path, server), stderr=subprocess.DEVNULL)
         enough = rng.randint(1, 40)
-        while server.sent < enough:
-            assert process.poll() is None
-            time.sleep(0.001)
+        wait_until(lambda: server.sent >= enough, f"{enough} answers are sent", process)
         time.sleep(rng.random() * 0.02)
         process.kill()
         process.wait()
@@ -209,43 +214,42 @@ def test_kill_9_at_a_random_moment_loses_only_what_was_in_flight(file, tmp_path,
     assert adalib.load(tmp_path / "responses.jsonl").samples == 6
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_the_answers_in_flight_and_says_how_to_go_on(file, tmp_path, how):
+@pytest.mark.parametrize("stop_signal", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_the_answers_in_flight(file, tmp_path, stop_signal):
     with FaultServer(latency=0.3) as server:
         process = started(command(file, tmp_path, server))
-        while server.sent < 5:
-            time.sleep(0.005)
-        process.send_signal(how)
-        _, told = process.communicate()
+        wait_until(lambda: server.sent >= 5, "five answers are sent", process)
+        process.send_signal(stop_signal)
+        _, errors = process.communicate()
         assert process.returncode == 130
         assert len(stored(tmp_path)) == server.sent < 48
-        last = told.splitlines()[-1]
+        last = errors.splitlines()[-1]
         assert last == (
             f"adalib collect: stopped; {server.sent} of 48 answers are kept in {tmp_path}, "
             "run the same command again to go on"
         )
-        assert "Traceback" not in told
+        assert "Traceback" not in errors
         assert main(command(file, tmp_path, server)[3:]) == 0
     assert pairs(tmp_path) == rectangle(6)
 
 
-def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_second(file, tmp_path):
+def test_a_hanging_try_ends_at_the_second_interrupt(file, tmp_path):
+    """One that waits before the next try ends at the first."""
     with FaultServer(lambda k: "hang" if k % 2 else "429", retry_after="3600") as server:
         process = started(command(file, tmp_path, server))
-        while len(server.seen) < 4:
-            time.sleep(0.005)
+        wait_until(lambda: len(server.seen) >= 4, "four requests are under way", process)
         process.send_signal(signal.SIGINT)
         while "interrupt again to drop them" not in process.stderr.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate()
+        _, errors = process.communicate()
     assert process.returncode == 130
-    assert f"stopped; 0 of 48 answers are kept in {tmp_path}" in told.splitlines()[-1]
-    assert "Traceback" not in told
+    assert f"stopped; 0 of 48 answers are kept in {tmp_path}" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         *(
             (status, f"HTTP {status}") for status in ("400", "401", "429", "500")
@@ -257,7 +261,7 @@ def test_a_waiting_try_ends_at_the_first_interrupt_and_a_hanging_one_at_the_seco
     ],
 )
 def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(
-    file, tmp_path, capsys, fault, told
+    file, tmp_path, capsys, fault, message
 ):
     with FaultServer(lambda k: "ok" if k < 10 else fault) as server:
         argv = command(
@@ -266,21 +270,22 @@ def test_an_endpoint_that_fails_for_good_ends_in_one_clear_line(
         assert main(argv) == 2
         last = capsys.readouterr().err.splitlines()[-1]
         assert last.startswith("adalib collect: question ")
-        assert told in last
+        assert message in last
         assert f"of 48 answers are kept in {tmp_path}, run the same command again to go on" in last
         server.fault = lambda k: "ok"
         assert main(argv) == 0
     assert pairs(tmp_path) == rectangle(6)
 
 
-def test_a_passing_storm_costs_nothing_but_time_and_a_give_up_keeps_the_answers_that_are_paid_for(
-    file, tmp_path
-):
+def test_a_passing_storm_costs_nothing_but_time(file, tmp_path):
     storm = ["429", "500", "cut", "html", "bytes", "empty", "refuse", "503"]
     with FaultServer(storm) as server:
         quick(file, tmp_path / "storm", server, samples=2)
     assert pairs(tmp_path / "storm") == rectangle(2)
     assert server.sent == 16
+
+
+def test_giving_up_keeps_the_answers_that_are_paid_for(file, tmp_path):
     # One request is refused at once while the others are on their way.
     with FaultServer(["400"], latency=0.3) as server:
         with pytest.raises(EndpointError, match="7 of 8 answers are kept"):
@@ -293,8 +298,8 @@ def test_a_passing_storm_costs_nothing_but_time_and_a_give_up_keeps_the_answers_
 def test_a_second_collector_is_refused_until_the_first_is_gone(file, tmp_path):
     with FaultServer(lambda k: "ok" if k < 3 else "hang") as server:
         first = subprocess.Popen(command(file, tmp_path, server), stderr=subprocess.DEVNULL)
-        while len(server.seen) < 7:  # three answered, four hanging
-            time.sleep(0.005)
+        # Three are answered, and four hang.
+        wait_until(lambda: len(server.seen) >= 7, "seven requests are under way", first)
         with pytest.raises(DataError, match="another collector is writing here"):
             quick(file, tmp_path, server, samples=6)
         assert len(server.seen) == 7
@@ -306,17 +311,17 @@ def test_a_second_collector_is_refused_until_the_first_is_gone(file, tmp_path):
     assert server.sent == 48
 
 
-def test_a_full_disk_ends_in_one_line_and_keeps_what_was_collected(file, tmp_path):
+def test_a_full_disk_keeps_what_was_collected(file, tmp_path):
     def small_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))
 
-    how = {
+    streams = {
         "env": os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
         "capture_output": True,
         "text": True,
     }
     with FaultServer() as server:
-        full = subprocess.run(command(file, tmp_path, server), preexec_fn=small_disk, **how)
+        full = subprocess.run(command(file, tmp_path, server), preexec_fn=small_disk, **streams)
         assert full.returncode == 2
         last = full.stderr.splitlines()[-1]
         assert last.startswith(f"adalib collect: {tmp_path}/answers.jsonl: ")
@@ -343,7 +348,7 @@ def answer(sample: int) -> dict:
     }
 
 
-def test_a_line_torn_at_any_byte_is_cut_off_and_only_that_line(tmp_path):
+def test_a_line_torn_at_any_byte_is_cut_off(tmp_path):
     with Store(tmp_path, {"model": "m"}) as store:
         for sample in range(3):
             store.append(answer(sample))
@@ -387,7 +392,7 @@ BAD_FIELDS += [
 @pytest.mark.parametrize(
     "bad", BAD_LINES + [json.dumps(answer(2) | fields).encode() for fields in BAD_FIELDS]
 )
-def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_touched(tmp_path, bad):
+def test_a_damaged_line_in_the_middle_is_named(tmp_path, bad):
     with Store(tmp_path, {"model": "m"}) as store:
         store.append(answer(0))
         store.append(answer(1))
@@ -425,8 +430,8 @@ def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file,
     }
     with FaultServer() as server:
         quick(file, out, server, samples=1)
-        for told, change in changes.items():
-            with pytest.raises(DataError, match=told):
+        for message, change in changes.items():
+            with pytest.raises(DataError, match=message):
                 quick(file, out, server, **change)
         settings = json.loads((out / "run.json").read_text(encoding="utf-8"))["settings"]
         assert settings["endpoint"] == "this machine"  # another port tomorrow is the same endpoint
@@ -456,22 +461,22 @@ def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file,
 
 def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
     with FaultServer(lambda k: "echo" if k < 20 else "401") as server:
-        told = subprocess.run(
+        done = subprocess.run(
             command(file, tmp_path / "out", server), capture_output=True, text=True
         )
-    assert told.returncode == 2
-    assert "[key]" in told.stderr
+    assert done.returncode == 2
+    assert "[key]" in done.stderr
     assert set(server.keys) == {KEY}  # it was sent, and only sent
     written = b"".join(path.read_bytes() for path in (tmp_path / "out").iterdir())
     assert b"[key]" in written
-    assert KEY not in told.stdout + told.stderr
+    assert KEY not in done.stdout + done.stderr
     assert KEY.encode() not in written
 
 
 # What goes in
 
 
-def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
+def test_a_dry_run_asks_nothing(file, tmp_path, capsys):
     assert workload(200, 48, settings=4).calls == 38_400  # the paper's
     priced = workload(200, 48, prompt_tokens=150, max_tokens=512, price_in=0.15, price_out=0.6)
     assert (priced.tokens_in, priced.tokens_out) == (1_440_000, 4_915_200)
@@ -481,10 +486,10 @@ def test_a_dry_run_counts_and_asks_nothing(file, tmp_path, capsys):
     argv = ["collect", str(file), "--out", str(tmp_path / "out"), "--dry-run", "--price-out", "2.5"]
     assert main(argv) == 0
     assert not (tmp_path / "out").exists()
-    told = capsys.readouterr().out
-    assert "calls:  384 (8 questions x 48 samples), 0 done, 384 to make" in told
-    assert f"at most {384 * 256:,} out" in told
-    assert f"at most about ${384 * 256 * 2.5 / 1e6:.2f}" in told
+    printed = capsys.readouterr().out
+    assert "calls:  384 (8 questions x 48 samples), 0 done, 384 to make" in printed
+    assert f"at most {384 * 256:,} out" in printed
+    assert f"at most about ${384 * 256 * 2.5 / 1e6:.2f}" in printed
     with FaultServer() as server:
         assert (
             main(
@@ -582,7 +587,7 @@ SOUND = '{"id": "a", "question": "q", "gold": "7", "level": 1}\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", ""),
         (SOUND.replace("gold", "silver"), 'line 1.*"gold"'),
@@ -592,12 +597,10 @@ SOUND = '{"id": "a", "question": "q", "gold": "7", "level": 1}\n'
         ),  # what load would not read back
     ],
 )
-def test_bad_questions_are_refused_in_one_line_and_nothing_is_written(
-    tmp_path, refused, text, told
-):
+def test_bad_questions_are_refused_in_one_line(tmp_path, refused, text, message):
     path = tmp_path / "bad.jsonl"
     path.write_text(text)
-    with pytest.raises(DataError, match=f"bad.jsonl.*{told}"):
+    with pytest.raises(DataError, match=f"bad.jsonl.*{message}"):
         load_questions(path)
     for where in (["--base-url", "http://[::1]/v1", "--model", "m"], ["--dry-run"]):
         refused(["collect", str(path), "--out", str(tmp_path / "out"), *where], "bad.jsonl")
@@ -609,7 +612,7 @@ FROM_TO = "need samples from 1 to 1,000,000, concurrency from 1 to 1,000"
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ([], "name the endpoint and the model"),
         (["--base-url", "nowhere", "--model", "m"], "the base URL must look like"),
@@ -622,8 +625,8 @@ FROM_TO = "need samples from 1 to 1,000,000, concurrency from 1 to 1,000"
         (["--export"], "nothing was collected here"),
     ],
 )
-def test_bad_arguments_are_refused_in_one_line(file, tmp_path, refused, more, told):
-    refused(["collect", str(file), "--out", str(tmp_path / "out"), *more], told)
+def test_bad_arguments_are_refused_in_one_line(file, tmp_path, refused, more, message):
+    refused(["collect", str(file), "--out", str(tmp_path / "out"), *more], message)
     assert not (tmp_path / "out").exists()
 
 

@@ -38,17 +38,17 @@ def local():
         yield running
 
 
-def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
+def test_a_real_collection_is_resumed(local, tmp_path):
     questions, prompt = tmp_path / "questions.jsonl", tmp_path / "prompt.json"
     questions.write_text(
         "".join(json.dumps(question) + "\n" for question in QUESTIONS), encoding="utf-8"
     )
     prompt.write_text(json.dumps(PROMPT), encoding="utf-8")
-    how = {"base_url": local.base_url, "model": local.model, "prompt": prompt, "max_tokens": 16}
-    how |= {"logprobs": True, "temperature": 1.0, "seed": 1}
-    collect(questions, tmp_path / "out", samples=1, progress=False, **how)
+    options = {"base_url": local.base_url, "model": local.model, "prompt": prompt, "max_tokens": 16}
+    options |= {"logprobs": True, "temperature": 1.0, "seed": 1}
+    collect(questions, tmp_path / "out", samples=1, progress=False, **options)
     before = (tmp_path / "out/answers.jsonl").read_bytes()
-    path = collect(questions, tmp_path / "out", samples=3, progress=False, **how)
+    path = collect(questions, tmp_path / "out", samples=3, progress=False, **options)
     after = (tmp_path / "out/answers.jsonl").read_bytes()
     assert before.count(b"\n") == 3
     assert after.startswith(before)
@@ -58,8 +58,8 @@ def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
     assert (responses.n, responses.samples) == (3, 3)
     assert any(answer for row in responses.answers for answer in row)  # it does write "Answer: "
     for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        told = (line[name] for name in ("texts", "tokens", "finish", "logprob", "entropy"))
-        for text, tokens, finish, logprob, entropy in zip(*told, strict=True):
+        columns = (line[name] for name in ("texts", "tokens", "finish", "logprob", "entropy"))
+        for text, tokens, finish, logprob, entropy in zip(*columns, strict=True):
             assert isinstance(text, str)
             assert 1 <= tokens <= 16
             assert finish == "stop" or (finish == "length" and tokens == 16)
@@ -69,7 +69,7 @@ def test_a_real_collection_is_resumed_exported_and_loaded(local, tmp_path):
     assert len(set(texts)) > len(QUESTIONS)  # samples of one question differ
 
 
-def test_only_temperature_shapes_the_draw_and_no_page_of_another_origin_may_read_the_server(local):
+def test_only_temperature_shapes_the_draw(local):
     with urllib.request.urlopen(local.base_url.removesuffix("/v1") + "/props") as reply:
         params = json.load(reply)["default_generation_settings"]["params"]
     plain = {
@@ -88,6 +88,9 @@ def test_only_temperature_shapes_the_draw_and_no_page_of_another_origin_may_read
         "mirostat": 0,
     }
     assert {name: params[name] for name in plain} == plain
+
+
+def test_no_page_of_another_origin_may_read_the_server(local):
     for origin in ("http://evil.example", "null", "http://localhost:8888"):
         asked = urllib.request.Request(f"{local.base_url}/models", headers={"Origin": origin})
         with urllib.request.urlopen(asked) as reply:
@@ -96,13 +99,14 @@ def test_only_temperature_shapes_the_draw_and_no_page_of_another_origin_may_read
 
 @on_a_loop
 async def test_the_first_token_is_drawn_as_often_as_the_model_says(local):
-    # At temperature 1 a first token has its own probability: count how often it is the likeliest one. Any filter or
-    # penalty would make that one likelier. Five standard deviations on both sides.
+    # At temperature 1 a first token has its own probability: count how often it is the likeliest
+    # one. Any filter or penalty would make that one likelier. Five standard deviations on both
+    # sides.
     message, count = [{"role": "user", "content": "Name an animal that is not a cat."}], 120
-    how = {"temperature": 1.0, "max_tokens": 1, "logprobs": True}
+    options = {"temperature": 1.0, "max_tokens": 1, "logprobs": True}
     async with Client(local.base_url, local.model) as endpoint:
         drawn = await asyncio.gather(
-            *(endpoint.sample(message, seed=seed, **how) for seed in range(count))
+            *(endpoint.sample(message, seed=seed, **options) for seed in range(count))
         )
     # An answer that ends at once has no token to speak of: it is not the likeliest one.
     logprobs = [-math.inf if answer.logprob is None else answer.logprob for answer in drawn]
@@ -125,8 +129,8 @@ def test_a_prompt_that_does_not_fit_is_refused_in_one_line(local, tmp_path, caps
     assert "context" in last
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
+@pytest.mark.parametrize("stop_signal", [signal.SIGINT, signal.SIGTERM])
+def test_serve_llm_ends_when_asked(stop_signal):
     command = [
         sys.executable,
         "-m",
@@ -148,14 +152,18 @@ def test_serve_llm_says_where_it_listens_and_ends_when_asked(how):
         assert f"--base-url {url} --model smollm2-135m-instruct" in example
         with urllib.request.urlopen(url + "/models") as reply:
             assert json.load(reply)["data"][0]["id"] == "smollm2-135m-instruct"
-        process.send_signal(how)
+        process.send_signal(stop_signal)
         out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, "stopped\n", "")
 
 
 def test_the_server_ends_with_whoever_started_it():
-    started = "from adalib.llm.local import local_model; import os\n"
-    started += "with local_model(parallel=1, context=64) as m: print(m.base_url, flush=True); os.kill(os.getpid(), 9)"
+    started = (
+        "from adalib.llm.local import local_model; import os\n"
+        "with local_model(parallel=1, context=64) as model:\n"
+        "    print(model.base_url, flush=True)\n"
+        "    os.kill(os.getpid(), 9)"
+    )
     url = subprocess.run(
         [sys.executable, "-c", started], stdout=subprocess.PIPE, text=True
     ).stdout.strip()
@@ -166,12 +174,13 @@ def test_the_server_ends_with_whoever_started_it():
         try:
             socket.create_connection(("127.0.0.1", port)).close()
         except ConnectionResetError:
-            continue  # it ends as we knock
+            pass  # it ends as we knock
         except ConnectionRefusedError:
             break
+        time.sleep(0.02)
 
 
-def test_a_taken_port_and_bad_numbers_are_told_in_one_line(refused):
+def test_bad_ports_are_one_line(refused):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -197,9 +206,7 @@ def test_missing_packages_are_named_with_the_way_to_install_them(monkeypatch, re
         refused(["serve-llm"], package.replace("_", "-"))
 
 
-def test_weights_that_are_not_there_or_would_not_fit_are_refused_before_memory_is_taken(
-    monkeypatch, tmp_path
-):
+def test_weights_that_cannot_be_loaded_are_refused(monkeypatch, tmp_path):
     missing, weights = tmp_path / "no-such.gguf", tmp_path / "small.gguf"
     with (
         pytest.raises(LocalModelError, match="no-such.gguf: there is no such file"),
@@ -209,9 +216,9 @@ def test_weights_that_are_not_there_or_would_not_fit_are_refused_before_memory_i
     weights.write_bytes(b"0" * 1000)
     monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 3_000_000_000)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("the server was started"))
-    told = r"64 answers of 100,000 tokens needs about \d+\.\d GB .* 3\.0 GB are free"
+    message = r"64 answers of 100,000 tokens needs about \d+\.\d GB .* 3\.0 GB are free"
     with (
-        pytest.raises(DataError, match=told),
+        pytest.raises(DataError, match=message),
         local_model(weights=weights, parallel=64, context=100_000),
     ):
         pass

@@ -52,7 +52,7 @@ def test_a_pool_holds_every_question_in_every_setting_at_every_target(noise_pool
     assert noise_pool.features.shape[1] == 6 + 3 + 1
 
 
-def test_a_split_by_question_parts_no_question_and_one_by_row_nearly_all(noise_pool):
+def test_a_split_by_question_parts_no_question(noise_pool):
     def parted(trial) -> float:
         """The share of the rows held out whose question is also among those for training."""
         inside = np.isin(np.arange(noise_pool.n), trial.rows)
@@ -70,7 +70,7 @@ def test_a_split_by_question_parts_no_question_and_one_by_row_nearly_all(noise_p
     assert parted(rows[0]) > 0.99
 
 
-def test_noise_imitates_by_row_and_not_by_question(
+def test_noise_imitates_by_row_alone(
     noise_pool,
 ):
     row, question = (
@@ -110,7 +110,7 @@ def test_the_measures_of_a_trial_are_those_of_chapter_4():
     assert run.gain == pytest.approx(run.accuracy - bar)
 
 
-def test_a_perfect_copy_has_no_gap_and_a_constant_no_gain(noise_pool):
+def test_a_perfect_copy_has_no_gap(noise_pool):
     rows = np.arange(noise_pool.n)
     perfect = Comparison(noise_pool, "row", (Trial("gbm", 0, rows, noise_pool.labels),)).runs.iloc[
         0
@@ -123,7 +123,7 @@ def test_a_perfect_copy_has_no_gap_and_a_constant_no_gain(noise_pool):
     assert first.cost == 1
 
 
-def test_confusion_losses_and_near_misses_count_the_errors():
+def test_near_misses_count_the_errors():
     acc = np.array([[0.1, 0.6, 0.7], [0.5, 0.5, 0.5], [0.2, 0.3, 0.9]])
     pooled = ablations.pool(
         {"only": UtilityTable(acc, [1, 2, 4])}, adalib.noise_features(3, 2), targets=[7 / 3]
@@ -152,7 +152,7 @@ def test_grouped_questions_stay_together(noise_pool):
     assert runs.classifier.tolist() == ["logistic"] * 3 + ["gbm"]
 
 
-def test_an_interval_needs_folds_and_what_is_unknown_is_refused(noise_pool):
+def test_unknown_arguments_are_refused(noise_pool):
     found = ablations.classifiers(noise_pool, "fold", 4, ("logistic",))
     interval = found.gain("logistic")
     assert interval.low <= interval.mean <= interval.high
@@ -177,7 +177,7 @@ def test_the_pools_have_the_papers_size_or_score_on_the_other_half():
     assert (pooled.choose[:, 0] + pooled.acc[:, 0]) / 2 == pytest.approx(full[:, 0])
 
 
-def test_a_learning_curve_is_the_mean_of_seen_and_unseen():
+def test_a_learning_curve_is_a_mean():
     table = adalib.paper.paper_setting("deepseek-v3-math").table(estimator="windows", ties="first")
     curve = ablations.learning_curve(
         table, adalib.noise_features(200), [2], (0.2, 0.6, 1.0), seeds=3
@@ -196,12 +196,14 @@ def test_a_learning_curve_is_the_mean_of_seen_and_unseen():
     assert gain["unseen"].index.tolist() == [0.2, 0.6]
 
 
-def test_a_feature_that_tells_the_label_is_learned_held_out_and_noise_is_not():
+def test_a_feature_that_tells_the_label_is_learned():
     """Half of the questions need four answers; the one feature says which."""
     p = np.where(np.arange(240) % 2, 0.75, 1.0)
     answers = adalib.two_answer(p).sample(64)
-    known = pd.DataFrame({"kind": np.arange(240) % 2})
-    found = RECORD["held_out_curve"](answers, [3], (0.5, 1.0), (1, 5, 11), features=known, folds=3)
+    features = pd.DataFrame({"kind": np.arange(240) % 2})
+    found = RECORD["held_out_curve"](
+        answers, [3], (0.5, 1.0), (1, 5, 11), features=features, folds=3
+    )
     assert set(found.policy) == {"label", "curve", "noise"}
     last = found[found.share == 1].set_index("policy")
     assert last.low["label"] > 0

@@ -88,7 +88,7 @@ def test_heatmaps_against_a_cross_table(pairs):
     assert found.to_numpy() == pytest.approx(wanted.to_numpy())
 
 
-def test_nobody_is_given_two_answers_where_ties_are_shared_and_none_is_empty():
+def test_shared_ties_give_no_question_two_answers():
     for name in PAPER_SETTINGS:
         table = paper_setting(name).table()
         for target in (1.2, 1.5, 2, 3, 6):
@@ -101,7 +101,7 @@ def test_nobody_is_given_two_answers_where_ties_are_shared_and_none_is_empty():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.integers(1, 6))
-def test_bins_are_equal_and_in_order(acc1, bins):
+def test_bins_are_in_order(acc1, bins):
     bins = min(bins, len(acc1))
     place = patterns.difficulty_bins(acc1, bins)
     sizes = np.bincount(place, minlength=bins)
@@ -110,7 +110,7 @@ def test_bins_are_equal_and_in_order(acc1, bins):
         assert max(np.array(acc1)[place == k]) <= min(np.array(acc1)[place == k + 1])
 
 
-def test_budgets_by_difficulty_by_a_plain_loop_and_the_null_has_a_hump():
+def test_budgets_by_difficulty_by_a_plain_loop():
     rng = np.random.default_rng(3)
     acc1, labels = rng.random(53), rng.integers(0, 5, 53)
     found = patterns.by_difficulty(acc1, labels, (1, 2, 4, 8, 16))
@@ -208,7 +208,7 @@ def test_the_groups_are_made_without_the_half_that_scores():
     assert [acc.tolist() for acc in seen] == [acc.tolist() for acc in halves]
 
 
-def test_on_the_null_the_claim_is_there_and_the_gain_is_not():
+def test_the_null_has_the_claim_without_the_gain():
     draws, gains, missed = 40, [], 0
     for seed in range(draws):
         responses = adalib.flat_null(90).sample(32, seed)
@@ -223,7 +223,7 @@ def test_on_the_null_the_claim_is_there_and_the_gain_is_not():
     assert missed <= 16  # of at most 120 intervals, 95% each
 
 
-def test_what_tells_the_label_is_learned_out_of_fold_and_out_of_its_group():
+def test_what_tells_the_label_is_learned():
     rng = np.random.default_rng(0)
     wants = rng.integers(0, 2, 100)
     table = adalib.UtilityTable(np.where(wants[:, None] == 1, [0.1, 0.9], [0.5, 0.5]), [1, 2])
@@ -266,7 +266,7 @@ def test_the_nearest_mix_against_all_mixes(by_level, data):
     )
 
 
-def test_whole_counts_against_all_counts_and_for_every_printed_row_of_labels():
+def test_whole_counts_against_all_counts():
     shares, cost = (0.5, 0.3, 0.2), 2.0
     every = [c for c in product(range(11), repeat=3) if sum(c) == 10 and np.dot(c, (1, 2, 4)) == 20]
     wanted = [c for c in every if np.abs(np.divide(c, 10) - shares).max() < 0.1 + 1e-6]
@@ -286,15 +286,15 @@ def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
     """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's
     numbers before."""
     table = adalib.load("word-fewshot").take(range(60)).table((1, 4, 16))
-    known, groups = adalib.noise_features(60, 4), np.repeat([f"g{i}" for i in range(12)], 5)
+    features, groups = adalib.noise_features(60, 4), np.repeat([f"g{i}" for i in range(12)], 5)
     for named, split_by in ((None, range(60)), (groups, groups)):
         expected = np.empty(60, dtype=int)
         for train, test in GroupKFold(5, shuffle=True, random_state=1).split(
-            known, groups=split_by
+            features, groups=split_by
         ):
             policy = adalib.LabelPolicy(seed=1).fit(
-                known.iloc[train], table.acc[train], table.cost, budget=3
+                features.iloc[train], table.acc[train], table.cost, budget=3
             )
-            expected[test] = policy.predict(known.iloc[test])
-        found = adalib.paper.patterns.out_of_fold(known, table, 3, named, seed=1)
+            expected[test] = policy.predict(features.iloc[test])
+        found = adalib.paper.patterns.out_of_fold(features, table, 3, named, seed=1)
         assert found.tolist() == expected.tolist()

@@ -28,12 +28,14 @@ from adalib.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_SETTINGS, PAPER_
 
 # Everything that the paper shows, in its order, and our eight experiments.
 ITEMS = """
-Eq1/2/3 | Eq4, Def1, Eq5 | Eq6 | Thm1 | Fig2 monotone | Prop1 | App C Eqs | Thm2, Eq9 | Cor1 | Thm3(1) | Thm3(2) |
-Alg1 | Eq7/8 | Fig1 motivation | Fig3 pipeline | Setup | Hyper: GBM | Hyper: search | Hyper: features |
+Eq1/2/3 | Eq4, Def1, Eq5 | Eq6 | Thm1 | Fig2 monotone | Prop1 | App C Eqs | Thm2, Eq9 | Cor1 |
+Thm3(1) | Thm3(2) | Alg1 | Eq7/8 | Fig1 motivation | Fig3 pipeline | Setup | Hyper: GBM |
+Hyper: search | Hyper: features |
 Hyper: LR/SVM-RBF/RF/MLP64/GBM | Baselines | Table1 main | Claims 5.2 | Fig4 pareto |
-Table ablation_main = Table ablation | Fig heatmap | App D | App E.4 | Table per_level | Table oracle_dist |
-Table oracle_gap | Fig oracle_scatter | Fig archetypes | Table lambda_sweep | Fig bsearch (a–d) | Fig lagrangian (a–c) |
-Fig ablation_clf (a–c) | Fig data_eff | Fig budget_gran (a–c) | Fig feat_imp (a,b) | Complexity | Related-work claims |
+Table ablation_main = Table ablation | Fig heatmap | App D | App E.4 | Table per_level |
+Table oracle_dist | Table oracle_gap | Fig oracle_scatter | Fig archetypes | Table lambda_sweep |
+Fig bsearch (a–d) | Fig lagrangian (a–c) | Fig ablation_clf (a–c) | Fig data_eff |
+Fig budget_gran (a–c) | Fig feat_imp (a,b) | Complexity | Related-work claims |
 NEW R1 | NEW R2 | NEW R3 | NEW R4 | NEW R5 | NEW R6 | NEW R7 | NEW R8
 """
 IDS = [re.sub(r"\s+", " ", item).strip() for item in ITEMS.split("|")]
@@ -75,7 +77,7 @@ def test_every_item_of_the_paper_has_a_row_with_a_measurement_of_its_own():
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_a_row_measures_finite_numbers_and_comes_out_as_it_says(row):
+def test_a_row_comes_out_as_it_says(row):
     cells = row.outcome.cells
     assert cells
     assert all(np.isfinite([cell.ours, cell.tolerance]).all() for cell in cells)
@@ -104,7 +106,7 @@ def test_every_label_is_on_one_page(labels):
         assert len(labels[label]) == 1, label
 
 
-def test_claims_are_well_formed_and_counted():
+def test_claims_are_well_formed():
     assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
     assert {claim.verdict for claim in CLAIMS} == set(VERDICTS)
     assert {claim.part for claim in CLAIMS} == set(PARTS)
@@ -143,7 +145,7 @@ def test_the_number_bears_the_verdict_out(claim):
     assert "simulated" not in evidence.says.replace("simulated null", "")
 
 
-def test_a_cell_agrees_within_its_tolerance_and_differences_are_told_by_unit():
+def test_a_cell_agrees_within_its_tolerance():
     """At most 0.02 from 0.5, on the side that counts."""
     for relation, inside, outside in (("=", 0.52, 0.521), ("<=", 0.3, 0.53), (">=", 0.7, 0.4)):
         assert Cell("x", 0.5, inside, 0.02, relation).agrees
@@ -159,7 +161,7 @@ def test_a_cell_agrees_within_its_tolerance_and_differences_are_told_by_unit():
     assert outcome.frame().columns.tolist() == ["cell", "paper", "ours", "difference", "outside"]
 
 
-def test_what_is_not_printed_contradicts_nothing_and_shows_no_number():
+def test_what_is_not_printed_contradicts_nothing():
     alone = Outcome((Cell("a", NOT_PRINTED, 0.4), Cell("b", NOT_PRINTED, -1e-5)))
     assert not alone.outside
     assert (alone.paper(), alone.ours(), alone.difference()) == (
@@ -237,13 +239,13 @@ def test_the_gap_of_one_question_by_an_independent_solver():
     )
 
 
-def test_noise_imitates_as_printed_and_not_on_new_questions():
+def test_noise_imitates_no_new_questions():
     """The claim behind R1 with other noise and another split."""
     table = adalib.paper.paper_setting("deepseek-v3-math").table(estimator="windows", ties="first")
     labels = adalib.bisect(table.acc, table.cost, 3.0).labels
-    known = np.random.default_rng(5).standard_normal((200, 16))
-    policy = adalib.LabelPolicy(seed=1).fit_labels(known[:160], labels[:160])
-    right = policy.predict(known) == labels
+    features = np.random.default_rng(5).standard_normal((200, 16))
+    policy = adalib.LabelPolicy(seed=1).fit_labels(features[:160], labels[:160])
+    right = policy.predict(features) == labels
     assert right[:160].mean() > 0.97
     assert right[160:].mean() < 0.8
     assert right.mean() == pytest.approx(
@@ -314,7 +316,7 @@ def in_each(settings, change):
 
 def row(*ours: float):
     """A row whose cells, all meant to be 0, came out so."""
-    return said(
+    return with_argument(
         "row",
         Outcome(tuple(Cell(f"x, Ours, {number}", 0, value) for number, value in enumerate(ours))),
     )
@@ -324,7 +326,7 @@ def fared(failures: int):
     """Every statement failing so often, printed or ours."""
     versions = ["printed", "printed", "printed", "ours"]
     frame = pd.DataFrame({"version": versions, "cases": 700, "failures": failures, "widest": 0.0})
-    return said("fared", frame)
+    return with_argument("fared", frame)
 
 
 def scored(**gains: float):
@@ -336,7 +338,7 @@ def scored(**gains: float):
     return {"rows": lambda *part: rows}
 
 
-def said(argument: str, value):
+def with_argument(argument: str, value):
     """A measurement that came out otherwise."""
     return {argument: lambda *options: value}
 
@@ -377,7 +379,7 @@ def curve(accuracy: float):
     """A learning curve over all questions that stays at one accuracy; Fixed has 0.5, the oracle
     0.6."""
     shares = pd.MultiIndex.from_product([["all"], [0.1, 0.5, 1.0]], names=["part", "share"])
-    return said(
+    return with_argument(
         "curve",
         pd.DataFrame({"accuracy": [0.4, 0.4, accuracy], "fixed": 0.5, "oracle": 0.6}, index=shares),
     )
@@ -406,9 +408,9 @@ OTHERWISE = {
         lambda t: t["deepseek-v3-gsm8k"]["lambda_sweep"].update(cost=[1.5, 2.0, 16.0])
     ),
     "who leaves first": {"setting": "deepseek-v3-gsm8k"},
-    "budget targeting": said("misses", [-0.01] * 12),
-    "nine of nine": said("misses", [0.04] * 12),
-    "mixing": said("misses", [0.1]),
+    "budget targeting": with_argument("misses", [-0.01] * 12),
+    "nine of nine": with_argument("misses", [0.04] * 12),
+    "mixing": with_argument("misses", [0.1]),
     "logarithmic search": {"budget": 16},
     "plateaus": {"finer": PAPER_WAY},
     **{
@@ -416,41 +418,45 @@ OTHERWISE = {
         for name in ("Theorem 1", "weak duality", "relaxation", "Theorem 2", "Corollary 1")
     },
     **{name: fared(0) for name in ("Proposition 1", "exact solution", "optimality condition")},
-    "figure of Theorem 2": said("lines", (0, 0)),
-    "proportional": said(
+    "figure of Theorem 2": with_argument("lines", (0, 0)),
+    "proportional": with_argument(
         "compared", SimpleNamespace(runs=pd.DataFrame({"regret": [0.9], "largest": [1.0]}))
     ),
     "Theorem 3 (1)": fared(1),
     "Theorem 3 (2)": fared(0),
-    "vanishing gap": said("copies", (0, 700)),
+    "vanishing gap": with_argument("copies", (0, 700)),
     "pipeline": scored(label=0.005),
-    "training time": said("seconds", 2.0),
-    "windows": said("estimates", np.full((30, 200), 0.05)),
+    "training time": with_argument("seconds", 2.0),
+    "windows": with_argument("estimates", np.full((30, 200), 0.05)),
     "oracle as bound": {"samples": 480},
-    "8 to 16 trials": said("trials", TRIED),
-    "one trial": said("trials", TRIED),
+    "8 to 16 trials": with_argument("trials", TRIED),
+    "one trial": with_argument("trials", TRIED),
     "base accuracy": printed(three_kinds_of_model),
     "stratified": in_each(MATH, one_level),
     "sixteen features": row(0, 0),
-    "overhead": said("seconds", 0.01),
+    "overhead": with_argument("seconds", 0.01),
     "three seeds": in_each(
         PAPER_SETTINGS, lambda tables: tables["main"]["Ours"].update(std=[0.05] * 3)
     ),
-    "beats everyone": said("implied", frame(results.implied_held_out, gain=0.03)),
-    "table as evidence": said("rows", frame(measures.reconstructed, accuracy=0.4)),
-    "matched budgets": said("gains", frame(results.claimed_gains, cost=2.0, fixed_cost=2.0)),
-    "points over Fixed": said("gains", np.full((4, 3), 0.05)),
-    "imitation": said("implied", frame(results.implied_held_out, held_out_imitation=0.99)),
-    "thrift": said("rows", frame(measures.reconstructed, cost=3.0)),
-    "heuristic": said("gains", np.full((4, 3), 0.01)),
+    "beats everyone": with_argument("implied", frame(results.implied_held_out, gain=0.03)),
+    "table as evidence": with_argument("rows", frame(measures.reconstructed, accuracy=0.4)),
+    "matched budgets": with_argument(
+        "gains", frame(results.claimed_gains, cost=2.0, fixed_cost=2.0)
+    ),
+    "points over Fixed": with_argument("gains", np.full((4, 3), 0.05)),
+    "imitation": with_argument("implied", frame(results.implied_held_out, held_out_imitation=0.99)),
+    "thrift": with_argument("rows", frame(measures.reconstructed, cost=3.0)),
+    "heuristic": with_argument("gains", np.full((4, 3), 0.01)),
     "baselines": printed(
         lambda t: t["gpt-4o-mini-math"]["main"]["Random"].update(accuracy=[0.48, 0.49, 0.5])
     ),
-    "largest gains": said("along", frame(measures.along, low=0.01)),
+    "largest gains": with_argument("along", frame(measures.along, low=0.01)),
     "plateau at 3": printed(lambda t: [t[name].update(level_gain=[0.005] * 3) for name in MATH]),
-    "predictable": said("told", {"a": (0.3, 0.3), "b": (0.3, 0.3)}),
-    "gains by level": said("levels", [at_level_3(0.2)] * 2),
-    "difficulty, not model": said("contrast", measures.contrast(("math-qwen15", "math-qwen15"))),
+    "predictable": with_argument("told", {"a": (0.3, 0.3), "b": (0.3, 0.3)}),
+    "gains by level": with_argument("levels", [at_level_3(0.2)] * 2),
+    "difficulty, not model": with_argument(
+        "contrast", measures.contrast(("math-qwen15", "math-qwen15"))
+    ),
     "selective oracle": {"budget": 8},
     "b = 2 is rare": printed(
         lambda t: t["gpt-4o-mini-math"]["main"]["Fixed"].update(accuracy=[0.474, 0.5, 0.5])
@@ -458,25 +464,25 @@ OTHERWISE = {
     "b = 2 is frequent": in_each(
         MATH, lambda tables: tables.update(label_shares=[[0.6, 0.2, 0.15, 0.03, 0.02]] * 3)
     ),
-    "inverted U": said("null", 0.1),
+    "inverted U": with_argument("null", 0.1),
     "by level": in_each(MATH, lambda tables: tables.update(level_gain=[0.01, 0.05, 0.09])),
-    "faithful copy": said("copied", (0.05, 0.05)),
-    "four clusters": said("clusters", CLUSTERS),
-    "responsive minority": said("clusters", CLUSTERS),
+    "faithful copy": with_argument("copied", (0.05, 0.05)),
+    "four clusters": with_argument("clusters", CLUSTERS),
+    "responsive minority": with_argument("clusters", CLUSTERS),
     "trees beat linear": {"compared": leading},
     "oracle gap of the ablation": printed(
         lambda t: t["classifiers"]["svm"].update(accuracy=0.496), PAPER_ABLATIONS
     ),
     "8 to 25%": printed(lambda t: t["classifiers"]["gbm"].update(imitation=0.92), PAPER_ABLATIONS),
-    "near misses": said("compared", SimpleNamespace(confusion=lambda name: NEXT)),
+    "near misses": with_argument("compared", SimpleNamespace(confusion=lambda name: NEXT)),
     "a few dozen questions": curve(0.55),
     "features are the bottleneck": curve(0.55),
-    "powers of two": said("menus", {"fine": 0.01, "coarse": -0.01, "without 2": 0.0}),
-    "even importances": said(
+    "powers of two": with_argument("menus", {"fine": 0.01, "coarse": -0.01, "without 2": 0.0}),
+    "even importances": with_argument(
         "importances", frame(measures.importances, noise_low=0.01, noise_high=0.4)
     ),
     "first to formalise": row(3),
-    "unlike marginal rewards": said("rows", RULES),
+    "unlike marginal rewards": with_argument("rows", RULES),
     "any setting": {"settings": ("word-fewshot", "word-hot")},
     "discrete budgets": {"menu": (1, 2, 4, 8, 16)},
 }

@@ -173,19 +173,19 @@ def test_along_a_grid_the_rows_are_those_of_held_out(small):
 
 
 def test_a_recorded_policy_is_the_one_that_is_trained_today():
-    word, known = adalib.load("word-fewshot"), adalib.noise_features(372, seed=4)
+    word, features = adalib.load("word-fewshot"), adalib.noise_features(372, seed=4)
     learner = {
         "learners": {"label": adalib.LabelPolicy()},
         "noises": 0,
         "protocol": adalib.Protocol(folds=3),
     }
     now = next(
-        r for r in adalib.held_out(word, [3.0], features=known, **learner) if r.policy == "label"
+        r for r in adalib.held_out(word, [3.0], features=features, **learner) if r.policy == "label"
     )
     (then,) = paper.recorded_rows("noise 4 held out")
     for part in ("cost", "accuracy", "gain", "gain_low", "gain_high", "imitation", "mix_accuracy"):
         assert getattr(now, part) == pytest.approx(getattr(then, part), abs=1e-12)
-    inside = RECORD["in_sample_gains"](word, known, targets=[3.0])
+    inside = RECORD["in_sample_gains"](word, features, targets=[3.0])
     assert inside.iloc[0].to_dict() == pytest.approx(
         paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict()
     )
@@ -222,11 +222,13 @@ def test_noise_reproduces_the_paper_s_table_by_its_protocol():
     rows = paper.reconstructed(responses, [1.5, 2, 3], features=adalib.noise_features(responses.n))
     printed = paper.PAPER["deepseek-v3-math"]["main"]
     for method in ("Fixed", "Random", "Ours", "Oracle"):
-        told = [row for row in rows if row.method == method]
-        assert [row.accuracy for row in told] == pytest.approx(
+        rows_of_method = [row for row in rows if row.method == method]
+        assert [row.accuracy for row in rows_of_method] == pytest.approx(
             printed[method]["accuracy"], abs=0.02
         )
-        assert [row.cost for row in told] == pytest.approx(printed[method]["cost"], abs=0.3)
+        assert [row.cost for row in rows_of_method] == pytest.approx(
+            printed[method]["cost"], abs=0.3
+        )
     table = as_table(rows).set_index(["method", "target"])
     assert (table["protocol"] == "our reconstruction").all()
     assert list(dict.fromkeys(row.method for row in rows)) == [

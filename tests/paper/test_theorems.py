@@ -233,7 +233,7 @@ def test_split_columns_are_neighbours():
     assert seen > 500
 
 
-def test_steps_without_a_least_cost_leave_a_population_without_a_best_price():
+def test_without_a_least_cost_no_price_is_best():
     # x uniform on (0, 1], Acc = (0, 1), C = (1, 1 + x), B = 1, cut into n questions: the best price
     # grows with n.
     for n in (5, 50, 500):
@@ -258,9 +258,7 @@ def test_without_atoms_there_is_no_gap():
 
 
 @pytest.mark.parametrize(("name", "version", "number"), FALSE)
-def test_each_false_claim_falls_to_its_counterexample_and_to_random_cases(
-    name, version, number, record_property
-):
+def test_each_false_claim_falls_to_its_counterexample(name, version, number, record_property):
     case = COUNTEREXAMPLES[FALSE[name, version, number]]
     assert not getattr(STATEMENTS[name](case), version)[number].holds
     check_truths(name, case, STATEMENTS[name](case))
@@ -346,7 +344,7 @@ def test_a_perfect_copy_can_break_theorem_3():
     assert broken > 40
 
 
-def test_random_cases_and_surveys_of_them():
+def test_surveys_of_random_cases():
     kinds = pd.Series([case.name for case in DRAWN]).value_counts()
     assert set(kinds.index) == set(theorems.KINDS)
     assert {(case.table.n, case.table.k) for case in DRAWN} == set(

@@ -1,4 +1,4 @@
-"""A client that gives recorded answers, and fails as told: an endpoint without a network."""
+"""A client that gives recorded answers and fails on demand: an endpoint without a network."""
 
 import asyncio
 from collections import Counter
@@ -8,21 +8,21 @@ from adalib.llm.reply import Answer
 
 
 class Playback:
-    """Answer from lists of texts by question (or one list for all), one after the other, round and round.
+    """Answer from a list of texts per question, or one list for all, over and over.
 
     A text of "!" fails for good, "hang" never comes, "cut" breaks off, which may be on the bill.
     """
 
     def __init__(self, texts, tokens=9):
         self.texts, self.tokens, self.asked, self.most, self.open = texts, tokens, Counter(), 0, 0
-        self.how = []
+        self.options = []
 
-    async def sample(self, messages, **how):
+    async def sample(self, messages, **options):
         question = messages[-1]["content"].split("\n\nThink")[0]
-        told = self.texts[question] if isinstance(self.texts, dict) else self.texts
-        text = told[self.asked[question] % len(told)]
+        texts = self.texts[question] if isinstance(self.texts, dict) else self.texts
+        text = texts[self.asked[question] % len(texts)]
         self.asked[question] += 1
-        self.how.append(how)
+        self.options.append(options)
         self.open += 1
         self.most = max(self.most, self.open)
         try:

@@ -1,4 +1,5 @@
-"""The budget is held: by a law that can be added up, and within a bound that no sequence of questions passes."""
+"""The budget is held: by a law that can be added up, and within a bound that no sequence of
+questions passes."""
 
 from math import log
 
@@ -26,7 +27,8 @@ def test_the_average_is_off_by_what_the_price_moved(costs):
         controller.close(3.0, cost)
     off = controller.average / BUDGET - 1
     moved = log(controller.price / controller.first_price) / (controller.step * len(costs))
-    # Equal, unless credit was let go: then the price stands higher than the average alone would have it.
+    # Equal, unless credit was let go: then the price stands higher than the average alone would
+    # have it.
     assert moved - controller.let_go / (BUDGET * len(costs)) == pytest.approx(off, abs=1e-9)
     assert controller.let_go >= -1e-9
     assert controller.closed >= controller.floor
@@ -35,9 +37,10 @@ def test_the_average_is_off_by_what_the_price_moved(costs):
 
 
 class Adversary:
-    """Rules by their expected costs and accuracies, and an enemy who says what every question costs by them.
+    """Rules by their expected costs and accuracies, and an enemy who sets what each question costs.
 
-    By the cheapest rule a question costs ``cheapest``, or more where it is forced to; by the others anything.
+    By the cheapest rule a question costs ``cheapest``, or more where it is forced to; by the others
+    anything.
     """
 
     def __init__(self, costs, accuracies, most, budget, first, step=0.2, turn=np.inf):
@@ -80,7 +83,8 @@ class Adversary:
 
 @st.composite
 def libraries(draw):
-    """Two to five rules on a concave curve, the most that a question costs, a budget and a first price."""
+    """Two to five rules on a concave curve, the most that a question costs, a budget and a first
+    price."""
     steps = draw(st.lists(st.floats(0.01, 6), min_size=1, max_size=4))
     slopes = sorted(
         draw(st.lists(st.floats(1e-4, 0.5), min_size=len(steps), max_size=len(steps))), reverse=True
@@ -107,7 +111,8 @@ MOVES = st.lists(
 
 @given(libraries(), st.integers(1, 12), MOVES, st.booleans())
 def test_no_sequence_of_questions_passes_the_bound(library, k, moves, greedy):
-    """The theorem of chapter 10: at most k open, all costs an enemy's, some questions dropped, floor included."""
+    """The theorem of chapter 10: at most k open, all costs an enemy's, some questions dropped,
+    floor included."""
     enemy = Adversary(*library, turn=0.1)  # rounds that nobody keeps to change nothing
     for move, place, share in moves * 3:
         if move == "o" and len(enemy.open) < k:
@@ -128,7 +133,8 @@ def test_no_sequence_of_questions_passes_the_bound(library, k, moves, greedy):
 
 @given(libraries(), MOVES)
 def test_only_what_no_price_could_save_is_written_off(library, moves):
-    """Where the cheapest rule costs more than the budget, the debt has a ceiling, and what is above was forced."""
+    """Where the cheapest rule costs more than the budget, the debt has a ceiling, and what is above
+    was forced."""
     enemy = Adversary(*library)
     for _, _, share in moves * 3:
         enemy.opens()
@@ -140,14 +146,16 @@ def test_only_what_no_price_could_save_is_written_off(library, moves):
 
 @given(libraries(), st.integers(1, 12), MOVES, st.floats(0.1, 5))
 def test_questions_that_stop_at_the_top_pass_a_smaller_bound(library, k, moves, turn):
-    """Every answer is bought in rounds up to the most, and none begins once the price is at the top."""
+    """Every answer is bought in rounds up to the most, and none begins once the price is at the
+    top."""
     enemy = Adversary(*library, turn=turn)
     for move, place, share in moves * 3:
         if move == "o" and len(enemy.open) < k:
             enemy.opens()
         elif enemy.open:
             one = enemy.open[place % len(enemy.open)]
-            # What it has paid for so far: the first round, then one after another that the enemy makes as dear.
+            # What it has paid for so far: the first round, then one after another that the enemy
+            # makes as dear.
             one[2] = min(one[2] + turn, library[2]) if one[2] else enemy.costs[0]
             one[1] = enemy.controller.rise(one[1], one[2])
             if enemy.controller.brakes or share > 0.9:
@@ -193,9 +201,10 @@ def test_debts_that_no_price_could_save_starve_nobody():
 
 @pytest.fixture(scope="module")
 def world():
-    """A policy fitted on half of the questions, and the other half to be asked, with who is hard among them.
+    """A policy fitted on half of the questions, the other half, and which of these are hard.
 
-    Hard are those whose answers agree least. The hopeless ones would not do: priced stopping gives up on them early.
+    Hard are those whose answers agree least. The hopeless ones would not do, because priced
+    stopping gives up on them early.
     """
     answers = load("word-fewshot")
     order = np.random.default_rng(0).permutation(answers.n)
@@ -206,7 +215,8 @@ def world():
 
 
 def play(world, questions, controller, at_a_time=1, seed=0, path=None):
-    """Ask questions one after another (or so many at a time), answers played back in random order."""
+    """Ask questions one after another (or so many at a time), answers played back in random
+    order."""
     policy, asked, _ = world
     rng, open_now = np.random.default_rng(seed), []
     for question in questions:
@@ -228,7 +238,8 @@ def play(world, questions, controller, at_a_time=1, seed=0, path=None):
 
 
 def streams(world):
-    """The three streams of 1,000 questions: the training mix, a shift half way, a hard beginning."""
+    """The three streams of 1,000 questions: the training mix, a shift half way, a hard
+    beginning."""
     _, asked, hard = world
     rng = np.random.default_rng(1)
     mixed, harder = rng.integers(asked.n, size=1000), rng.choice(hard, 1000)
@@ -253,7 +264,8 @@ def test_a_price_picks_from_the_envelope(world):
     policy = world[0]
     picked = [policy.at_price(price) for price in np.geomspace(1e-6, 10, 400)]
     assert picked == sorted(picked, reverse=True)  # dearer price, cheaper member
-    # All members but those that only spend what is left over: no price above 0 buys what brings nothing.
+    # All members but those that only spend what is left over: no price above 0 buys what brings
+    # nothing.
     assert set(picked) == set(concave_hull(policy.costs, policy.accuracies))
     assert policy.costs.size - len(set(picked)) <= 1
     for budget in (1.5, 3.0, 8.0):
@@ -278,7 +290,7 @@ def test_a_price_that_is_kept_in_a_range():
     assert controller.bound(4) == float("inf")
 
 
-def test_a_ledger_remembers_debt_and_concurrency(tmp_path):
+def test_a_ledger_remembers_debt(tmp_path):
     whole = BudgetController(2, 0.1)
     for number, cost in enumerate((1, 5, 2, 3)):
         ledger = Ledger(tmp_path / "ledger.json")
@@ -309,10 +321,11 @@ def test_what_a_killed_server_had_under_way_is_owed(tmp_path):
         controller.hold(5.0)
     ledger.close()  # as the end of the process does
     again = BudgetController(3, 0.1)
-    again.keep_in(Ledger(tmp_path / "ledger.json"), "samples")
+    ledger = Ledger(tmp_path / "ledger.json")
+    again.keep_in(ledger, "samples")
     assert (again.spent, again.closed, again.asked) == (20.0, 20.0, 0)
     with pytest.raises(ValueError, match="counts samples, and this router tokens"):
-        BudgetController(3, 0.1).keep_in(again._ledger, "tokens")
+        BudgetController(3, 0.1).keep_in(ledger, "tokens")
 
 
 @pytest.mark.parametrize("kills", [0, 1])
@@ -379,7 +392,8 @@ def other(count):
 @pytest.mark.parametrize("at_once", [1, 16])
 @pytest.mark.parametrize("round_price", [None, 0.01])
 def test_a_running_router_keeps_its_bound(round_price, at_once):
-    """Every question is as dear as its rule lets it be, one answer after the other or several at once."""
+    """Every question is as dear as its rule lets it be, one answer after the other or several at
+    once."""
     taught = load("word-fewshot").take(range(0, 372, 4))
     router = Router.fit(taught, budget=3.0, signals=("votes",), round_price=round_price)
     controller, over, close = router.controller, [], router.controller.close
@@ -398,7 +412,8 @@ def test_a_running_router_keeps_its_bound(round_price, at_once):
 
 
 def overspent_by(router, ledger, questions, at_once):
-    """Answer questions as a server that starts from a ledger does; what they cost above their budgets."""
+    """Answer questions as a server that starts from a ledger does; what they cost above their
+    budgets."""
     again = router.at_budget(router.controller.budget)
     again.purse = Purse(ledger=ledger)
     again.controller.keep_in(ledger, again.unit)
@@ -408,7 +423,8 @@ def overspent_by(router, ledger, questions, at_once):
 
 
 def test_twenty_restarts_of_a_router_stay_within_one_bound(router, tmp_path):
-    """Every start finds the most expensive questions; the ledger carries the debt from one to the next."""
+    """Every start finds the most expensive questions; the ledger carries the debt from one to the
+    next."""
     over = 0.0
     for _ in range(20):
         ledger = Ledger(tmp_path / "ledger.json")
@@ -449,13 +465,14 @@ def test_what_no_price_of_ours_decides_is_apart(router):
 
 
 def test_callers_with_a_cap_do_not_make_it_cheap_for_others(router):
-    """What a cap cut short saved nothing. What cost more than the budget counts, whatever ended it."""
+    """What a cap cut short saved nothing. What cost more than the budget counts, whatever ended
+    it."""
     router.controller = controller = Router(router.policy, None, 3.0).controller
     first = controller.price
-    for cap, told in ((1, {CAP, WORTH}), (6, {CAP})):
+    for cap, reasons in ((1, {CAP, WORTH}), (6, {CAP})):
         found = router.answer_many(
             ["How much?"] * 300, Playback(SPLIT), cap=cap, concurrency=1, progress=False
         )
-        assert {one.reason for one in found} >= told
+        assert {one.reason for one in found} >= reasons
         assert all(one.counted == (one.reason == WORTH or one.cost > 3) for one in found)
         assert controller.price > first / 4

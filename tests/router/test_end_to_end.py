@@ -1,4 +1,5 @@
-"""From the bundled answers to a real model behind the server, asked by a plain client; and the run that ships."""
+"""From the bundled answers to a real model behind the server, asked by a plain client; and the run
+that ships."""
 
 import json
 import sys
@@ -51,7 +52,8 @@ def test_the_run_that_ships_is_one_of_these_with_fresh_questions():
     assert [{name: line[name] for name in asked[0]} for line in lines] == asked
     for line in lines:
         is_sound(line)
-    # The law of the controller: off by as much as the price moved, and forty questions move it by some factor.
+    # The law of the controller: off by as much as the price moved, and forty questions move it by
+    # some factor.
     average = sum(line["routed"]["cost"] for line in lines) / COUNT
     assert average == pytest.approx(BUDGET, rel=0.25)
     fixed = adalib.load(LIVE)

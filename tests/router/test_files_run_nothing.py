@@ -28,7 +28,8 @@ def honest(tmp_path_factory):
 
 @pytest.fixture
 def gift(honest, tmp_path):
-    """A folder with a router, changed by make(kind), and a module that leaves a mark when it runs."""
+    """A folder with a router, changed by make(kind), and a module that leaves a mark when it
+    runs."""
     (tmp_path / "gift").mkdir()
     (tmp_path / "gift" / "__init__.py").write_text("")
     (tmp_path / "gift" / "evil.py").write_text(EVIL.format(marker=str(tmp_path / "mark")))
@@ -50,10 +51,10 @@ def wrap(folder: Path, kind: str) -> None:
 SCRIPT = "import sys; from adalib.commands.cli import main; sys.exit(main())"
 
 
-def command(folder: Path, how: str, *words: str, **more) -> subprocess.Popen:
+def command(folder: Path, way: str, *words: str, **more) -> subprocess.Popen:
     """Run adalib in the folder of the gift, where Python finds the module that it names."""
     # The console script is two lines that an installation writes: these.
-    program = ["-m", "adalib"] if how == "module" else ["-c", SCRIPT]
+    program = ["-m", "adalib"] if way == "module" else ["-c", SCRIPT]
     root = Path(__file__).parents[2]
     path = os.pathsep.join([str(folder), str(root), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
@@ -77,16 +78,16 @@ def test_load(gift, kind, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("how", ["module", "script"])
+@pytest.mark.parametrize("way", ["module", "script"])
 @pytest.mark.parametrize("word", ["route", "serve"])
-def test_commands_name_the_option(gift, kind, how, word):
+def test_commands_name_the_option(gift, kind, way, word):
     wrap(gift, kind)
     nobody = "http://127.0.0.1:9/v1"
     words = {
         "route": ["route", ".", "questions.jsonl", "--out", "out", "--base-url", nobody],
         "serve": ["serve", ".", "--upstream", nobody, "--port", "0"],
     }[word]
-    process = command(gift, how, *words, "--model", "m")
+    process = command(gift, way, *words, "--model", "m")
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (2, "")
     assert f"give --kind {kind.partition(':')[0]}:" in err

@@ -1,4 +1,5 @@
-"""The router: decisions that survive a file, budgets and caps that hold, faults that end in the best vote so far."""
+"""The router: decisions that survive a file, budgets and caps that hold, faults that end in the
+best vote so far."""
 
 import inspect
 import json
@@ -47,7 +48,7 @@ def router(folder):
 SPLIT = ["Answer: 7", "Answer: 8", "Answer: 9", "Answer: 8", "Answer: 7"]
 
 
-def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
+def test_the_vote_is_on_classes(router):
     texts = ["so it is \\boxed{1/2}", "I say\nAnswer: 0.5", "Answer: 3"]
     found = router.answer("How much?", Playback(texts), price=1e-9)
     assert found.answer == "1/2"
@@ -60,7 +61,7 @@ def test_the_vote_is_on_classes_and_the_text_is_the_winner_s_own(router):
     assert found.prompt_tokens == 20 * found.samples
 
 
-def test_a_price_and_a_cap_of_its_own(router):
+def test_a_question_has_its_own_price(router):
     dear, cheap = (
         router.answer("How much is it?", Playback(SPLIT), price=price) for price in (10.0, 1e-9)
     )
@@ -111,10 +112,12 @@ print(json.dumps(decisions(Router.load(sys.argv[1]), json.load(sys.stdin))))
 
 
 @pytest.mark.parametrize(
-    "how", [{}, {"policy": "curve"}, {"round_price": 0.01}], ids=["priced", "curve", "rounds"]
+    "policy_kind",
+    [{}, {"policy": "curve"}, {"round_price": 0.01}],
+    ids=["priced", "curve", "rounds"],
 )
-def test_another_process_decides_the_same(answers, tmp_path, how):
-    router = Router.fit(answers, budget=3, **how)
+def test_another_process_decides_the_same(answers, tmp_path, policy_kind):
+    router = Router.fit(answers, budget=3, **policy_kind)
     router.save(tmp_path)
     questions = [*load("word-fewshot").questions[1:40:4], "", "Ünïcödé 7?"]
     run = subprocess.run(
@@ -144,7 +147,7 @@ def changed(**fields):
 
 
 @pytest.mark.parametrize(
-    ("part", "spoil", "told"),
+    ("part", "spoil", "message"),
     [
         ("router", changed(budget=99), "checksum"),
         ("router", changed(format="adalib router, version 3"), "version 2"),
@@ -155,17 +158,17 @@ def changed(**fields):
         ("policy", lambda text: text.replace("0.", "1.", 1), "checksum"),
     ],
 )
-def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, told):
+def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, message):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     file = tmp_path / f"{part}.json"
     file.write_text(spoil(file.read_text())) if spoil else file.unlink()
-    with pytest.raises(DataError, match=told) as error:
+    with pytest.raises(DataError, match=message) as error:
         Router.load(tmp_path)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("part", "fields", "told"),
+    ("part", "fields", "message"),
     [
         ("router", {"budgets": [1, 10**9]}, "a budget is 1000000000"),
         ("router", {"kind": "magic"}, "kind of answers"),
@@ -173,12 +176,10 @@ def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, 
         ("reader", {"ngrams": [1, 1000]}, "ngrams"),
     ],
 )
-def test_a_tampered_folder_with_new_checksums_is_refused_before_it_costs_anything(
-    folder, tmp_path, part, fields, told
-):
+def test_a_tampered_folder_is_refused(folder, tmp_path, part, fields, message):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     tamper(tmp_path, part, fields)
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         Router.load(tmp_path)
 
 
@@ -202,7 +203,8 @@ def played_back(questions, answers):
 
 
 def test_a_price_on_rounds_asks_what_the_induction_says(tmp_path):
-    """Saved, loaded and asked answer by answer, it does what the arrays of the replay do; and what no file may say."""
+    """Saved, loaded and asked answer by answer, it does what the arrays of the replay do; and what
+    no file may say."""
     teach, score = beta_population(80, 1.5, 1.5, seed=2).sample(48).split_samples(0)
     Router.fit(teach, budget=4, signals=("votes",), round_price=0.003).save(tmp_path)
     router = Router.load(tmp_path)
@@ -223,7 +225,8 @@ def test_a_price_on_rounds_asks_what_the_induction_says(tmp_path):
 
 @pytest.mark.parametrize("round_price", [None, 0.003])
 def test_a_budget_is_what_is_spent_at_most(round_price):
-    """Half is settled after three answers and half is a coin's toss: long votes bring less than they must."""
+    """Half is settled after three answers and half is a coin's toss: long votes bring less than
+    they must."""
     easy = Population(
         np.repeat([[0.95, 0.05], [0.512, 0.488]], 100, axis=0), np.zeros(200, dtype=int)
     ).sample(64)
@@ -377,14 +380,15 @@ def test_other_questions_get_one_answer_or_none(router):
 
 
 def test_all_formulas_of_a_question_share_one_count_of_work(router, monkeypatch):
-    """Past it they are told apart by their letters, as one by one as all at once; at the deadline they have no vote."""
-    told = [text for k in range(20) for text in (f"x+{k}y", f"{k}y+x")]
+    """Past it they are told apart by their letters, as one by one as all at once; at the deadline
+    they have no vote."""
+    texts = [text for k in range(20) for text in (f"x+{k}y", f"{k}y+x")]
     monkeypatch.setattr(judge, "WORK", 10 * judge.work("x+2y"))
-    client = Playback([rf"It is \boxed{{{text}}}" for text in told])
+    client = Playback([rf"It is \boxed{{{text}}}" for text in texts])
     found = router.answer("How much?", client, price=1e-9)
     assert (
         list(found.votes.values())
-        == np.bincount(answer_classes(told)).tolist()
+        == np.bincount(answer_classes(texts)).tolist()
         == [2] * 5 + [1] * 30
     )
     monkeypatch.setattr(ballots, "answer_classes", Mock(side_effect=TimeoutError))
@@ -405,11 +409,11 @@ def test_what_cannot_be_asked_or_fitted(router, answers):
 def test_the_verdict_names_the_policy(monkeypatch):
     answers, rows = load("word-fewshot").take(range(0, 372, 12)), []
 
-    def spy(responses, targets, budgets, **how):
+    def spy(responses, targets, budgets, **options):
         assert (responses, targets, budgets) == (answers, [3.0], [1, 2, 4, 8, 16])
-        assert {name: type(one) for name, one in how["learners"].items()} == policies
-        assert how["learners"]["priced"].signals == ("votes",)
-        rows.extend(held_out(responses, targets, budgets, **how))
+        assert {name: type(one) for name, one in options["learners"].items()} == policies
+        assert options["learners"]["priced"].signals == ("votes",)
+        rows.extend(held_out(responses, targets, budgets, **options))
         return rows
 
     policies = {"curve": CurvePolicy, "priced": PricedStopping}
@@ -424,8 +428,8 @@ def test_the_verdict_names_the_policy(monkeypatch):
 class Sure(Playback):
     """The same, with what a model says of itself: of the answer 8 it is sure."""
 
-    async def sample(self, messages, **how):
-        answer = await super().sample(messages, **how)
+    async def sample(self, messages, **options):
+        answer = await super().sample(messages, **options)
         doubt = 0.01 if "8" in answer.text else 3.0
         return replace(answer, logprob=-doubt, entropy=doubt)
 
@@ -436,7 +440,7 @@ def test_what_a_reply_says_of_itself_reaches_the_vote(answers, tmp_path):
     routed = router.answer("How much?", client, price=1e-9)
     assert routed.answer == "8"  # a third of the votes, and nearly all of their weight
     assert routed.votes["7"] > routed.votes["8"]
-    assert all(how["logprobs"] for how in client.how)
+    assert all(options["logprobs"] for options in client.options)
     plain = router.answer("How much?", Playback(SPLIT))
     assert router.votes_alone  # as many answers as the budget pays for, weighed alike
     assert (plain.samples, plain.answer) == (4, "8")

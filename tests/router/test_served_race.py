@@ -90,7 +90,8 @@ def test_options_that_contradict_a_race(options, message):
 
 
 def test_a_price_spends_the_budget_of_the_envelope(fitted):
-    """The price of a budget buys the two races between which it lies, as far as they are worth it."""
+    """The price of a budget buys the two races between which it lies, as far as they are worth
+    it."""
     router = Router(fitted, None, float(fitted.costs[-1]) * 2, "tokens")
     dearest = router.plan("", router.least).expected
     for budget in np.linspace(fitted.costs[0], fitted.costs[-1], 7):
@@ -104,7 +105,8 @@ def test_a_price_spends_the_budget_of_the_envelope(fitted):
 
 @pytest.mark.parametrize("per_event", [1, 3])
 def test_the_first_finish_closes_the_lines_of_the_others(first_of_three, per_event):
-    """The bill has what the cancelled ones had written, by their streams and the usage of the first."""
+    """The bill has what the cancelled ones had written, by their streams and the usage of the
+    first."""
     answers = [("Answer: 7", 30), ("Answer: 8", LONG), ("Answer: 9", LONG)]
     with (
         TokenServer(answers, per_event=per_event) as upstream,
@@ -191,7 +193,8 @@ def test_waiting_and_tokens_are_those_of_the_clock(fitted):
 
 
 def test_a_second_wave_starts_where_the_first_disagree(fitted):
-    """Two finish at 30 and 40 and disagree; two more start, and the race closes at the fourth finish."""
+    """Two finish at 30 and 40 and disagree; two more start, and the race closes at the fourth
+    finish."""
     race = PlainRace(2, 2, 2, 2, 2, 4)
     routed, client = raced(router_of(fitted, race), ["7", "8", "8", "9"], [30, 40, 10, 20])
     assert (routed.answer, routed.samples, routed.rounds) == ("8", 4, 2)
@@ -231,7 +234,8 @@ def test_the_deadline_ends_a_race_with_what_there_is(fitted):
 
 
 def test_a_fixed_vote_replies_before_the_last_answer(fitted):
-    """Three of four agree at tick 30: the reply is there, and the fourth is booked when it comes."""
+    """Three of four agree at tick 30: the reply is there, and the fourth is booked when it
+    comes."""
     router = router_of(fitted, PlainRace(1, 1), budget=4 * fitted.unit)
     router.votes_alone = True
     client = RecordedModel([["7", "7", "7", "8"]], [[10, 20, 30, 900]])
@@ -295,7 +299,8 @@ def local():
 
 
 def test_a_real_model_stops_writing_when_the_line_closes(local):
-    """Three streams are closed after some tokens; the model's slots fall idle, far from their limit."""
+    """Three streams are closed after some tokens; the model's slots fall idle, far from their
+    limit."""
     most = 900
 
     async def cancelled_stream(client):

@@ -1,4 +1,5 @@
-"""One budget over several servers: summed exactly, held on average, and nothing lost with a server that dies."""
+"""One budget over several servers: summed exactly, held on average, and nothing lost with a server
+that dies."""
 
 # ruff: noqa: F811 - folder is a fixture of another file
 import asyncio
@@ -20,7 +21,8 @@ from conftest import on_a_loop
 from fault_server import FaultServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from redis_server import redis_server
+from redis import Redis
+from redis_server import redis_proxy, redis_server
 from test_server import ASK, folder  # noqa: F401
 
 from adalib import Router
@@ -34,6 +36,13 @@ from adalib.router.shared import Share, ShareError
 def redis():
     with redis_server() as server:
         yield server
+
+
+@pytest.fixture
+def proxy(redis):
+    """A way to Redis that loses, delays or replaces replies."""
+    with redis_proxy(redis) as between:
+        yield between
 
 
 names = itertools.count()
@@ -57,9 +66,21 @@ async def shares(folder, redis, count, total=inf):
         await share._redis.aclose()
 
 
+# What a store with other numbers in it might reply to a step.
+NOT_SUMS = (b"1", b"nan", b"0", b"0", b"0", b"0")
+
+
 def ask(share, expected, cost):
     share.controller.open(expected)
     share.controller.close(expected, cost)
+
+
+async def until(step, condition):
+    """Take steps until a condition holds, for at most a minute."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "the condition does not hold after a minute"
+        await step()
 
 
 @settings(max_examples=25)
@@ -103,7 +124,8 @@ async def test_what_others_have_open_counts_in_the_ceiling(folder, redis):
 
 @on_a_loop
 async def test_an_unequal_load_is_held_on_average(folder, redis):
-    """One server gets the hard questions, the others the easy ones: a question costs more where the price is low."""
+    """One server gets the hard questions, the others the easy ones: a question costs more where the
+    price is low."""
     rng = random.Random(0)
     async with shares(folder, redis, 3) as three:
         for _ in range(1000):
@@ -132,8 +154,7 @@ async def test_what_a_dead_server_had_open_lapses(folder, redis, monkeypatch):
         await other.synchronise()
         with_open = other.controller.debt
         assert with_open == pytest.approx(4.0 + 20 * 6.0)
-        while other.controller.debt == with_open:  # it is never heard of again
-            await other.synchronise()
+        await until(other.synchronise, lambda: other.controller.debt != with_open)
     # What it closed stays, and what its open questions had cost is owed.
     assert other.controller.debt == pytest.approx(4.0 + 40.0)
     assert other.controller.spent == 47.0
@@ -141,28 +162,24 @@ async def test_what_a_dead_server_had_open_lapses(folder, redis, monkeypatch):
 
 
 @on_a_loop
-async def test_a_step_that_was_sent_twice_counts_once(folder, redis):
-    async with shares(folder, redis, 1) as (share,):
-        ask(share, 3.0, 5.0)
-        real = share._step
-
-        async def loses_the_reply(keys, told):
-            share._step = real
-            await real(keys, told)
-            raise TimeoutError
-
-        share._step = loses_the_reply
-        await share.synchronise()
-        assert not share.reached
-        assert share.controller.spent == 5.0  # it goes on by itself
-        ask(share, 3.0, 2.0)
-        await share.synchronise()
-        await share.synchronise()
-    assert (share.controller.asked, share.controller.spent) == (2, 7.0)
+async def test_a_step_that_was_sent_twice_counts_once(folder, proxy):
+    async with shares(folder, proxy, 2) as (one, other):
+        await one.synchronise()
+        ask(one, 3.0, 5.0)
+        proxy.fault = "lose"
+        await one.synchronise()  # Redis counts the step, and its reply is lost
+        assert not one.reached
+        assert one.controller.spent == 5.0  # it goes on by itself
+        ask(one, 3.0, 2.0)
+        await one.synchronise()
+        await one.synchronise()
+        await other.synchronise()
+    for share in (one, other):
+        assert (share.controller.asked, share.controller.spent) == (2, 7.0)
 
 
 @on_a_loop
-async def test_without_redis_each_holds_its_own_and_hands_it_in_later(folder):
+async def test_without_redis_each_holds_its_own(folder):
     with redis_server() as server:
         async with shares(folder, server, 2) as (one, two):
             ask(one, 3.0, 6.0)
@@ -213,23 +230,20 @@ async def test_together_they_never_pass_a_total(folder, redis, answers):
             await one.synchronise()
         assert [one.purse.spent for one in three] == pytest.approx([paid] * 3, abs=1e-9)
         again = Share(paying(folder, 0.5), redis.url, three[0].model)  # all were restarted
+        three.append(again)  # to be closed with the others
         await again.synchronise()
         assert again.purse.spent == pytest.approx(paid, abs=1e-9)
-        await again._redis.aclose()
 
 
 @on_a_loop
-async def test_what_a_dead_server_had_put_aside_counts_and_its_loan_comes_back(
-    folder, redis, monkeypatch
-):
+async def test_the_loan_of_a_dead_server_comes_back(folder, redis, monkeypatch):
+    """But not what it had put aside, which counts as spent."""
     monkeypatch.setattr(shared, "_LEASE", 300)
     async with shares(folder, redis, 2, total=1.0) as (dying, other):
         await dying.purse.more(0.9)
         assert dying.purse.reserve(0.3)
         await dying.synchronise()
-        await other.purse.more(0.69)
-        while not other.purse.reserve(0.69):  # until the loan has expired
-            await other.purse.more(0.69)
+        await until(lambda: other.purse.more(0.69), lambda: other.purse.reserve(0.69))
         await other.synchronise()
         assert other.purse.spent == pytest.approx(0.3)
         assert not dying.purse.reserve(0.01)  # nor may it go on with a loan that has expired
@@ -237,14 +251,15 @@ async def test_what_a_dead_server_had_put_aside_counts_and_its_loan_comes_back(
 
 @pytest.mark.parametrize("value", ["nan", "-1", "inf", "1e999", "x", ""])
 @on_a_loop
-async def test_what_the_store_says_is_not_believed_and_healed(folder, redis, value):
+async def test_a_spoiled_store_is_healed(folder, redis, value):
+    store = Redis.from_url(redis.url)
     async with shares(folder, redis, 2, total=1.0) as (one, two):
         ask(one, 3.0, 5.0)
         one.purse.settle(0.0, 0.25)
         await one.synchronise()
         for key in (one.sums_key, f"{one.sums_key}:servers", one.purse_key):
-            for field in await one._redis.hkeys(key):
-                await one._redis.hset(key, field, value)
+            for field in store.hkeys(key):
+                store.hset(key, field, value)
         await one.synchronise()
         await two.synchronise()
         assert (one.reached, two.reached) == (True, True)
@@ -252,30 +267,24 @@ async def test_what_the_store_says_is_not_believed_and_healed(folder, redis, val
         assert (
             two.controller.debt == one.controller.debt == 2.0 or value == "-1"
         )  # a debt may be below 0
-        await one._redis.set(one.sums_key, "no hash")
+        store.set(one.sums_key, "no hash")
         await one.synchronise()
         assert one.reached
 
 
 @on_a_loop
-async def test_a_store_that_talks_nonsense_is_one_that_does_not_answer(
-    folder, redis, caplog, monkeypatch
-):
-    monkeypatch.setattr(
-        shared, "_LOG", logging.getLogger("test.shared")
-    )  # a server of before may have silenced ours
-    async with shares(folder, redis, 1) as (share,):
+async def test_a_store_that_talks_nonsense_counts_as_silent(folder, proxy, caplog, monkeypatch):
+    # The log of a server that ran before may be silenced.
+    monkeypatch.setattr(shared, "_LOG", logging.getLogger("test.shared"))
+    words = b"*6\r\n" + b"$1\r\nx\r\n" * 6
+    not_a_number = b"*6\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(n), n) for n in NOT_SUMS)
+    async with shares(folder, proxy, 1) as (share,):
         await share.synchronise()
-        real = share._step
-        for nonsense in ([], ["x"] * 6, [b"1", b"nan", b"0", b"0", 0, b"0"], None, 7):
-
-            async def talks(keys, told, nonsense=nonsense):
-                return nonsense
-
-            share._step = talks
+        for nonsense in (b"*0\r\n", words, not_a_number, b"$-1\r\n", b":7\r\n"):
+            proxy.fault = nonsense
             await share.synchronise()
             assert not share.reached
-        share._step = real
+        proxy.fault = None
         await share.synchronise()
         assert share.reached
     assert [line.split(" (")[0] for line in caplog.messages] == [
@@ -284,16 +293,16 @@ async def test_a_store_that_talks_nonsense_is_one_that_does_not_answer(
     ]
 
 
-def test_no_redis_at_the_start_is_one_line_and_code_2(folder, refused, monkeypatch):
+def test_no_redis_at_the_start_is_one_line(folder, refused, monkeypatch):
     with pytest.raises(ShareError, match="does not answer"):
         Share(Router.load(folder), "redis://127.0.0.1:1/0", "m")
     command = ["serve", str(folder), "--upstream", "http://127.0.0.1:9/v1", "--model", "m"]
-    for url, told in (
+    for url, message in (
         ("redis://127.0.0.1:1/0", "does not answer"),
         ("http://127.0.0.1:1", "redis://"),
         ("redis://:s3cret@127.0.0.1:1/0", "ADALIB_REDIS"),
     ):
-        assert "s3cret" not in refused([*command, "--redis", url], told)
+        assert "s3cret" not in refused([*command, "--redis", url], message)
     monkeypatch.setenv("ADALIB_REDIS", "redis://:s3cret@127.0.0.1:1/0")
     assert "s3cret" not in refused(command, "does not answer")
 
@@ -319,15 +328,15 @@ def test_one_of_three_servers_is_killed_under_load(folder, redis):
                 process.stdout.readline().split(" listens at ")[1].split(",")[0]
                 for process in running
             ]
-            told, lost = _load(urls, running[0])
-            sums = [_live(url, at_least=sum(told)) for url in urls[1:]]
+            costs, lost = _load(urls, running[0])
+            sums = [_live(url, at_least=sum(costs)) for url in urls[1:]]
         finally:
             for process in running:
                 process.kill()
                 process.communicate()
     assert lost  # it was in the middle of something
     assert all(live["shared"] for live in sums)
-    asked, spent = len(told), sum(told)
+    asked, spent = len(costs), sum(costs)
     for live in sums:
         # Everything that a client was told is counted; of what was lost on the way, at most that.
         assert asked <= live["asked"] <= asked + len(lost)
@@ -335,7 +344,8 @@ def test_one_of_three_servers_is_killed_under_load(folder, redis):
 
 
 def _live(url, at_least):
-    """A server's figures, as soon as it has heard of so much spent: it looks at least once a second."""
+    """A server's figures, as soon as it has heard of so much spent: it looks at least once a
+    second."""
     deadline = time.monotonic() + 60
     while True:
         live = httpx.get(f"{url.removesuffix('/v1')}/live.json", trust_env=False).json()
@@ -347,8 +357,9 @@ def _live(url, at_least):
 
 
 def _load(urls, victim):
-    """Ask all servers from twelve threads, kill one in the middle; costs that clients were told, and errors."""
-    told, lost, turn = [], [], itertools.count()
+    """Ask all servers from twelve threads, kill one in the middle; costs that clients were told,
+    and errors."""
+    costs, lost, turn = [], [], itertools.count()
 
     def worker():
         for _ in range(10):
@@ -359,74 +370,57 @@ def _load(urls, victim):
                 reply = client.post(f"{urls[number % 3]}/chat/completions", json=ASK)
                 one = reply.json()["adalib"]
                 if one["counted"]:
-                    told.append(one["cost"])
+                    costs.append(one["cost"])
             except httpx.TransportError as error:
                 lost.append(error)
 
     with httpx.Client(timeout=60, trust_env=False) as client, ThreadPoolExecutor(12) as threads:
         for _ in range(12):
             threads.submit(worker)
-    return told, lost
+    return costs, lost
 
 
 @on_a_loop
-async def test_a_slow_redis_lends_to_all_at_once(folder, redis):
-    """Sixty-four votes that want money while Redis takes its time wait for two loans, not for 64."""
-    async with shares(folder, redis, 1, total=100.0) as (share,):
+async def test_a_slow_redis_lends_to_all_at_once(folder, proxy):
+    """Sixty-four votes that want money while Redis takes its time wait for two loans, not for
+    64."""
+    async with shares(folder, proxy, 1, total=100.0) as (share,):
         await share.synchronise()
-        real = share._lending
-        loans = []
-
-        async def slow(keys, told):
-            loans.append(1)
-            await asyncio.sleep(0.05)
-            return await real(keys, told)
-
-        share._lending = slow
+        proxy.scripts, proxy.delay = 0, 0.05
         await asyncio.gather(*(share.purse.more(1.0) for _ in range(64)))
-        assert len(loans) <= 2
+        assert 1 <= proxy.scripts <= 2
         assert share.purse.reserve(64.0)
 
 
 @on_a_loop
-async def test_a_slow_redis_takes_all_votes_along(folder, redis):
+async def test_a_slow_redis_takes_all_votes_along(folder, proxy):
     """Sixty-four votes that end while Redis takes its time wait for two steps, not for 64."""
-    async with shares(folder, redis, 1) as (share,):
+    async with shares(folder, proxy, 1) as (share,):
         await share.synchronise()
-        real = share._step
-        steps = []
-
-        async def slow(keys, arguments):
-            steps.append(1)
-            await asyncio.sleep(0.05)
-            return await real(keys, arguments)
-
-        share._step = slow
+        proxy.scripts, proxy.delay = 0, 0.05
 
         async def vote():
             ask(share, 3.0, 4.0)
             await share.flush()
 
         await asyncio.gather(*(vote() for _ in range(64)))
-        assert len(steps) <= 2
+        assert 1 <= proxy.scripts <= 2
         assert share.controller.stored.asked == 64
 
 
 @on_a_loop
-async def test_a_redis_that_hangs_holds_no_vote(folder, redis):
+async def test_a_redis_that_hangs_holds_no_vote(folder, proxy, monkeypatch):
     """The first vote waits until the step is given up, and the others do not wait at all."""
-    async with shares(folder, redis, 1) as (share,):
+    monkeypatch.setattr(shared, "_PATIENCE", 0.1)
+    async with shares(folder, proxy, 1) as (share,):
         await share.synchronise()
-        steps = []
-
-        async def hangs(keys, arguments):
-            steps.append(1)
-            raise TimeoutError
-
-        share._step = hangs
-        for _ in range(10):
+        proxy.fault = "hang"
+        ask(share, 3.0, 4.0)
+        await share.flush()
+        tried = proxy.scripts
+        for _ in range(9):
             ask(share, 3.0, 4.0)
             await share.flush()
-        assert len(steps) == 1
+        assert proxy.scripts == tried
         assert not share.reached
         assert share.controller.asked == 10

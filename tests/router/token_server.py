@@ -15,8 +15,8 @@ _HEAD = b"HTTP/1.1 200 -\r\nContent-Type: text/event-stream\r\nConnection: close
 class TokenServer(FaultServer):
     """Stream answers token by token, and stop when the line is closed.
 
-    Request k gets ``answers[k]``, a text and how many tokens to write before it. ``written`` has the
-    tokens of every request, ``cancelled`` the requests whose line was closed too early, and
+    Request k gets ``answers[k]``, a text and how many tokens to write before it. ``written`` has
+    the tokens of every request, ``cancelled`` the requests whose line was closed too early, and
     ``prompt_tokens`` is 20 for each.
     """
 

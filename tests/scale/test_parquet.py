@@ -183,21 +183,21 @@ BROKEN = {
 }
 
 
-def damage(source, how):
+def damage(source, fault):
     """Damage the second file of a table; what is said of it."""
-    path, (spoil, said) = source / "1.parquet", BROKEN[how]
+    path, (spoil, message) = source / "1.parquet", BROKEN[fault]
     if callable(spoil):
         path.write_bytes(spoil(path.read_bytes()))
     else:
         write_parquet(path, ONE | spoil)
-    return said
+    return message
 
 
-@pytest.mark.parametrize("how", BROKEN)
-def test_a_broken_shard_is_one_clear_line(tmp_path, table, how):
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_broken_shard_is_one_clear_line(tmp_path, table, fault):
     source = write_table(tmp_path / "t", table)
-    said = damage(source, how)
-    with pytest.raises(ValueError, match=said) as caught:
+    message = damage(source, fault)
+    with pytest.raises(ValueError, match=message) as caught:
         solve_files(source, [2], tmp_path / "out")
     assert "1.parquet" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -211,7 +211,7 @@ def test_bad_tables_or_a_missing_package(tmp_path):
         open_parquet(tmp_path / "nosuch.parquet")
     with pytest.raises(ValueError, match=r"holds no \.parquet files"):
         open_parquet(tmp_path)
-    for columns, said in [
+    for columns, message in [
         ({"x": [1.0]}, "has no accuracies"),
         ({"acc_b": [0.5]}, "no increasing costs"),
         ({"acc_2": [0.5], "acc_1": [0.5]}, "no increasing costs"),
@@ -219,7 +219,7 @@ def test_bad_tables_or_a_missing_package(tmp_path):
         ({"acc_1": np.empty(0)}, "holds no rows"),
     ]:
         write_parquet(tmp_path / "t.parquet", columns)
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             open_parquet(tmp_path / "t.parquet")
 
 
@@ -252,18 +252,18 @@ def test_dask_survives_the_death_of_workers(tmp_path, table, dask):
     with WithADeath(dask.scheduler_address) as machines:
         there = solve_files(source, [1.5, 2.0], tmp_path / "there", machines=machines)
         assert machines.deaths == 2  # while sorting and while labelling
-    told = [
+    rows = [
         [{**point, "rounds": 0} for point in solved.as_json()["points"]] for solved in (here, there)
     ]
-    assert told[0] == told[1]
+    assert rows[0] == rows[1]
     assert (
         there.points[0].rounds < here.points[0].rounds / 2
     )  # where answers travel far, more prices at once
     assert read_labels(here)[0] == read_labels(there)[0]
-    said = damage(source, "out of range")
+    message = damage(source, "out of range")
     with (
         Cluster(dask.scheduler_address) as machines,
-        pytest.raises(ValueError, match=rf"1\.parquet, {said}"),
+        pytest.raises(ValueError, match=rf"1\.parquet, {message}"),
     ):
         solve_files(source, [2], tmp_path / "out", machines=machines)
 
@@ -300,11 +300,11 @@ def test_the_commands_take_a_scheduler(tmp_path, capsys, refused, dask):
 def test_folds_on_machines_change_no_digit(dask):
     answers = adalib.load("drill-fewshot").take(range(24))
     rule = {"margin": TunedRules(PEERS["margin"])}
-    how = {"learners": rule, "noises": 1}
-    here = adalib.held_out(answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2))
+    options = {"learners": rule, "noises": 1}
+    here = adalib.held_out(answers, [2], (1, 2, 4), **options, protocol=adalib.Protocol(folds=2))
     with Cluster(dask.scheduler_address) as machines:
         there = adalib.held_out(
-            answers, [2], (1, 2, 4), **how, protocol=adalib.Protocol(folds=2, machines=machines)
+            answers, [2], (1, 2, 4), **options, protocol=adalib.Protocol(folds=2, machines=machines)
         )
     assert as_table(here).equals(as_table(there))
 
@@ -321,8 +321,8 @@ def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path, monkeypatch, ref
         "table": [str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "out"), "--budgets", "1,2"],
         "evaluate": [str(tmp_path / "a.jsonl"), "--targets", "2", "--budgets", "1,2"],
     }
-    said = "no scheduler answers at tcp://127.0.0.1:9"
-    refused([word, *words[word], "--scheduler", "tcp://127.0.0.1:9"], said)
+    message = "no scheduler answers at tcp://127.0.0.1:9"
+    refused([word, *words[word], "--scheduler", "tcp://127.0.0.1:9"], message)
     assert not (tmp_path / "out").exists()
 
 
@@ -410,10 +410,10 @@ def test_the_commands_from_answers_to_labels(tmp_path, capsys):
     assert main(["table", str(source), "--out", table, "--budgets", "1,2,4"]) == 0
     assert "40 questions" in capsys.readouterr().out
     assert main(["solve", table, "--budget", "1.5,2", "--out", out, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
     assert main(["solve", str(source), "--budget", "1.5", "--budgets", "1,2,4", "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)
-    (one, two), labels = told["points"], pq.read_table(out)
+    (one, two), labels = printed["points"], pq.read_table(out)
     assert (
         dict(zip(labels["id"].to_pylist(), labels["at_1.5"].to_pylist(), strict=True))
         == whole["labels"]
@@ -426,7 +426,7 @@ def test_the_commands_from_answers_to_labels(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["solve", "TABLE", "--budget", "2"], "--out FOLDER"),
         (["solve", "TABLE", "--budget", "0.5", "--out", "OUT"], "cheapest allocation costs 1"),
@@ -446,8 +446,8 @@ def test_the_commands_from_answers_to_labels(tmp_path, capsys):
         (["table", "SOURCE", "--out", "TABLE"], "already exists"),
     ],
 )
-def test_bad_input_is_one_line(tmp_path, refused, words, said):
+def test_bad_input_is_one_line(tmp_path, refused, words, message):
     source = write_answers(tmp_path / "a.jsonl", range(5))
     assert main(["table", str(source), "--out", str(tmp_path / "t"), "--budgets", "1,2"]) == 0
     places = {"TABLE": str(tmp_path / "t"), "SOURCE": str(source), "OUT": str(tmp_path / "out")}
-    refused([places.get(word, word) for word in words], said)
+    refused([places.get(word, word) for word in words], message)

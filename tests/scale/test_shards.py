@@ -98,7 +98,7 @@ def test_a_budget_counts_to_twelve_digits(budget, count):
 
 
 @given(tables(), st.integers(1, 5), st.floats(0, 2))
-def test_index_and_file_answer_as_all_steps_do(tmp_path_factory, table, every, price):
+def test_the_index_answers_as_all_steps_do(tmp_path_factory, table, every, price):
     acc, cost = table
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "_INDEX_EVERY", every)
@@ -134,11 +134,11 @@ def test_a_run_that_is_cut_short_is_refused(tmp_path):
 
 def test_bad_arguments_are_named():
     one, other = ([[0.1, 0.2]], [1, 2]), ([[0.1]], [1])
-    told = {
+    messages = {
         0.5: r"cheapest allocation costs 1\.0",
         float("nan"): "the budget is nan",
         1: "differ in their columns",
     }
-    for budget, said in told.items():
-        with pytest.raises(ValueError, match=said):
+    for budget, message in messages.items():
+        with pytest.raises(ValueError, match=message):
             solve_shards([one, other] if budget == 1 else [one], [budget])

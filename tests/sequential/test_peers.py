@@ -42,12 +42,12 @@ def test_beta_equals_both_packages_up_to_forty_answers():
     for a in range(1, 41):
         for b in range(min(a, 40 - a) + 1):
             counts = (a, b) if b else (a,)
-            told = theirs.BetaStoppingCriteria(0.95).should_stop(answers(counts))
-            assert leader_holds(a, b) == pytest.approx(told["prob"], abs=1e-7)
+            theirs_verdict = theirs.BetaStoppingCriteria(0.95).should_stop(answers(counts))
+            assert leader_holds(a, b) == pytest.approx(theirs_verdict["prob"], abs=1e-7)
             assert leader_holds(a, b) == pytest.approx(
                 BetaSelfConsistency.beta_stopping_probability(a, b), abs=1e-12
             )
-            assert bool(Confidence(0.95).stops(state(counts))[0]) == told["stop"]
+            assert bool(Confidence(0.95).stops(state(counts))[0]) == theirs_verdict["stop"]
 
 
 def test_majority_equals_adaptive_consistency_up_to_forty_answers():
@@ -55,8 +55,10 @@ def test_majority_equals_adaptive_consistency_up_to_forty_answers():
     for threshold, n in product((0.5, 0.8), range(1, 41)):
         for a in range(1, n + 1):
             counts = (a, *[1] * (n - a))
-            told = theirs.MajorityStoppingCriteria(threshold).should_stop(answers(counts))
-            assert bool(peers.Agreement(threshold).stops(state(counts))[0]) == told["stop"], counts
+            theirs_verdict = theirs.MajorityStoppingCriteria(threshold).should_stop(answers(counts))
+            assert (
+                bool(peers.Agreement(threshold).stops(state(counts))[0]) == theirs_verdict["stop"]
+            ), counts
 
 
 def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
@@ -67,21 +69,21 @@ def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
     chosen = every[:2713] + every[2713::60]  # all up to twenty answers, and some of the others
     rule = theirs.EntropyStoppingCriteria(0.75)
     for counts, stops in zip(chosen, peers.Entropy(0.75).stops(state(*chosen)), strict=True):
-        told = rule.should_stop(answers(counts))
+        theirs_verdict = rule.should_stop(answers(counts))
         # (8, 3, 1) and its like have exactly 0.75, which rounds up in one way of adding and not in
         # another.
-        if abs(told["prob"] - 0.75) > 1e-12:
-            assert bool(stops) == bool(told["stop"]), counts
+        if abs(theirs_verdict["prob"] - 0.75) > 1e-12:
+            assert bool(stops) == bool(theirs_verdict["stop"]), counts
 
 
 def test_dirichlet_equals_adaptive_consistency():
     # Its default integrates by random points and fails with today's numpy; its other way is
     # quadrature.
     for counts in [(5, 1, 1), (4, 3, 1), (12, 2, 2), (6, 6, 3)]:
-        told = theirs.DirichletStoppingCriteria(0.95, use_markov=False).should_stop(
+        theirs_verdict = theirs.DirichletStoppingCriteria(0.95, use_markov=False).should_stop(
             answers(counts)
         )["prob"]
-        assert dirichlet_holds([counts])[0] == pytest.approx(told, abs=0.005)
+        assert dirichlet_holds([counts])[0] == pytest.approx(theirs_verdict, abs=0.005)
     assert dirichlet_holds([(7, 2), (3, 0)]) == pytest.approx(
         leader_holds([7, 3], [2, 0]), abs=1e-6
     )
@@ -153,8 +155,10 @@ def test_a_gateway_that_asks_at_once_pays_for_what_it_cancels():
     for came, length, stop, paid in zip(
         classes, tokens, stops, rule.paid(streams, stops), strict=True
     ):
-        said = Spoken(came[np.argsort(length, kind="stable")])  # who writes less is back first
-        asked = BetaSelfConsistency(0.95, orchestrator=said).ainfer(
+        orchestrator = Spoken(
+            came[np.argsort(length, kind="stable")]
+        )  # who writes less is back first
+        asked = BetaSelfConsistency(0.95, orchestrator=orchestrator).ainfer(
             None, "?", 8, return_response_only=False
         )
         assert len(run_to_end(asked).responses) == stop + 1
@@ -234,8 +238,8 @@ def test_a_learned_prior_against_bayes_by_hand():
             for i, j in product(range(3), repeat=2)
             if i != j
         ]
-        told = sum(x for first, x in weigh if first) / sum(x for _, x in weigh)
-        assert table[n, a, b] == pytest.approx(told, abs=1e-9)
+        expected = sum(x for first, x in weigh if first) / sum(x for _, x in weigh)
+        assert table[n, a, b] == pytest.approx(expected, abs=1e-9)
     teach, score = beta_population(100, 1.5, 1.5, seed=4).sample(48).split_samples(0)
     policy = peers.LearnedPrior(repeats=4).fit(teach)
     assert policy.replay(score, [3.0]).cost.mean() == pytest.approx(3.0, rel=0.1)
@@ -243,21 +247,23 @@ def test_a_learned_prior_against_bayes_by_hand():
 
 def test_rules_by_certainty_against_loops():
     rng = np.random.default_rng(3)
-    classes, told = rng.integers(-1, 3, (60, 12)), np.log(rng.random((60, 12)))
-    told[:, 0] = np.log(rng.uniform(0.2, 0.95, 60))
+    classes, logprobs = rng.integers(-1, 3, (60, 12)), np.log(rng.random((60, 12)))
+    logprobs[:, 0] = np.log(rng.uniform(0.2, 0.95, 60))
     worth, paid = (classes == 1).astype(float), np.ones((60, 12)).cumsum(axis=1)
-    streams = Streams(np.arange(60), classes, worth, paid, lambda field: told)
+    streams = Streams(np.arange(60), classes, worth, paid, lambda field: logprobs)
     stops, value = peers.Coverage(0.02, 10).play(streams)
     for row in range(60):
-        p, n = np.exp(told[row, 0]), 1
+        p, n = np.exp(logprobs[row, 0]), 1
         while n < 10 and p * (1 - p) ** n > 0.02:
             n += 1
         assert stops[row] == n - 1
         assert value[row] == streams.votes().value[row, n - 1]
     stops, value = peers.Reservation(np.log(0.8), 10).play(streams)
     for row in range(60):
-        n = next((k for k in range(10) if classes[row, k] >= 0 and told[row, k] >= np.log(0.8)), 9)
-        opened = [(told[row, k], worth[row, k]) for k in range(n + 1) if classes[row, k] >= 0]
+        n = next(
+            (k for k in range(10) if classes[row, k] >= 0 and logprobs[row, k] >= np.log(0.8)), 9
+        )
+        opened = [(logprobs[row, k], worth[row, k]) for k in range(n + 1) if classes[row, k] >= 0]
         assert stops[row] == n
         assert value[row] == (max(opened)[1] if opened else 0.0)
     assert peers.Agreeing(2).stops(state((2, 1), (1, 1, 1))).tolist() == [True, False]

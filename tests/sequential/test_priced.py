@@ -72,8 +72,8 @@ def real():
     answers = replace(answers, tokens=answers.tokens / 100)
     teach, score = answers.split_samples(0)
     train, test = np.split(np.random.default_rng(0).permutation(answers.n), [130])
-    known = text_features(answers.questions).to_numpy(dtype=float)
-    return teach.take(train), score.take(test), known[train], known[test]
+    features = text_features(answers.questions).to_numpy(dtype=float)
+    return teach.take(train), score.take(test), features[train], features[test]
 
 
 THREE = ("votes", "text", "certainty")
@@ -101,7 +101,7 @@ def votes(real):
     return PricedStopping(("votes",), exact=True).fit(real[0])
 
 
-def test_budgets_are_met_and_a_saved_policy_plays_the_same(real, fitted, tmp_path):
+def test_a_saved_policy_meets_the_same_budgets(real, fitted, tmp_path):
     for budget in (1.0, 1.5, 2.0, 5.0):
         mix = fitted.mix(budget)
         assert (1 - mix.share) * fitted.costs[mix.low] + mix.share * fitted.costs[
@@ -119,20 +119,23 @@ def test_budgets_are_met_and_a_saved_policy_plays_the_same(real, fitted, tmp_pat
     ("signal", "least"), [("text", 0.01), ("certainty", 0.05), ("entropy", 0.03), ("length", 0.01)]
 )
 def test_each_signal_adds_to_the_votes(real, votes, signal, least):
-    teach, score, known, unknown = real
+    teach, score, features, unknown = real
     more = (
         PricedStopping(("votes", signal), exact=True)
-        .fit(teach, known)
+        .fit(teach, features)
         .replay(score, [3.0], unknown)
     )
     assert more.accuracy.mean() > votes.replay(score, [3.0]).accuracy.mean() + least
 
 
-def test_a_budget_is_spent_where_answers_are_worth_it_and_saved_where_not():
+def test_a_budget_is_spent_where_it_is_worth_it():
     # Two answers, 0.95 and 0.05: a lead of two is right with 0.997, and more brings next to
     # nothing.
     easy = Population(np.tile([0.95, 0.05], (200, 1)), np.zeros(200, dtype=int)).sample(64)
-    cap, exact = (PricedStopping(("votes",), exact=how).fit(easy) for how in (False, True))
+    cap, exact = (
+        PricedStopping(("votes",), exact=exact_spending).fit(easy)
+        for exact_spending in (False, True)
+    )
     assert exact.spends(8.0) == pytest.approx(8)
     assert cap.spends(1.5) == pytest.approx(1.5)
     assert cap.spends(8.0) == cap.spends(40.0) < 4
@@ -148,14 +151,14 @@ def test_a_signal_that_misleads_is_noticed(field, sign):
     votes alone."""
     answers = beta_population(300, 2, 1, seed=5).sample(64)
     noise = np.random.default_rng(0).normal(size=answers.values.shape)
-    told = np.exp(
+    lengths = np.exp(
         1 + 0.5 * (sign * (1 - 2 * answers.values) + noise)
     )  # larger where wrong, with the sign
-    answers = replace(answers, **{field: told if field == "tokens" else -told})
+    answers = replace(answers, **{field: lengths if field == "tokens" else -lengths})
     teach, score = answers.split_samples(0)
     train, test = np.arange(200), np.arange(200, 300)
     every, plain = (
-        PricedStopping(how, repeats=8).fit(teach.take(train)) for how in (None, ("votes",))
+        PricedStopping(signals, repeats=8).fit(teach.take(train)) for signals in (None, ("votes",))
     )
     budgets = [1.5, 3.0, 6.0]
     ours, bare = (policy.replay(score.take(test), budgets) for policy in (every, plain))
@@ -194,24 +197,23 @@ def test_the_count_that_votes_best_decides(real):
 def test_a_session_decides_as_the_replay(real, fitted):
     _, score, _, unknown = real
     streams = fitted.streams(score, 1, 2)
-    said = {field: streams.read(field) for field in fitted.reads}
+    fields = {field: streams.read(field) for field in fitted.reads}
     stops, _ = fitted.play(fitted.members, streams, unknown)
     rng = np.random.default_rng(0)
     for row in rng.choice(len(streams.question), 25, replace=False):
         for number in rng.choice(len(fitted.members), 3, replace=False):
             session = fitted.start(fitted.costs[number], unknown[streams.question[row]])
-            assert session._member == fitted.members[number]
             for step, answer in enumerate(streams.classes[row].tolist()):
-                reply = {field: told[row, step] for field, told in said.items()}
+                reply = {field: values[row, step] for field, values in fields.items()}
                 if not session.add("" if answer < 0 else answer, **reply):
                     break
-            assert session._n == fitted.schedule[stops[row, number]]
+            assert step + 1 == fitted.schedule[stops[row, number]]
             assert not session.goes_on
             if fitted.deciding_count.sharpness:
                 assert len(session.leaders) <= 1  # weights do not tie
 
 
-def test_what_a_policy_and_a_session_need(real, fitted):
+def test_what_a_session_needs(real, fitted):
     with pytest.raises(ValueError, match="no signal"):
         PricedStopping(("votes", "mood"))
     with pytest.raises(ValueError, match="schedule"):
@@ -242,13 +244,13 @@ def test_a_gain_that_is_not_finite_raises(real, monkeypatch):
 
 
 def test_a_wrong_file_ends_in_one_line(tmp_path):
-    for version, signals, told in (
+    for version, signals, message in (
         (2, ["votes"], "not what adalib saves"),
         (3, {"votes": {}}, "not a sound policy"),
     ):
         about = {"format": f"adalib stopping, version {version}", "signals": signals}
         (tmp_path / "bad.json").write_text(json.dumps(seal([about])[0]) + "\n")
-        with pytest.raises(ValueError, match=rf"\A[^\n]+ is {told}[^\n]*\Z"):
+        with pytest.raises(ValueError, match=rf"\A[^\n]+ is {message}[^\n]*\Z"):
             load_stopping(tmp_path / "bad.json")
 
 
@@ -273,7 +275,7 @@ def test_no_gain_where_votes_say_nothing():
     )
 
 
-def test_noise_for_a_text_and_what_a_file_lacks_are_not_listened_to(real, votes):
+def test_noise_for_a_text_is_ignored(real, votes):
     teach, score, _, _ = real
     noise = noise_features(teach.n + score.n, seed=3).to_numpy()
     blind = PricedStopping(("votes", "text")).fit(teach, noise[: teach.n])
@@ -296,10 +298,10 @@ SAID = [("certainty", "logprob"), ("entropy", "entropy"), ("length", "tokens")]
 @pytest.mark.parametrize(("signal", "field"), SAID)
 def test_a_shuffled_signal_adds_nothing(real, votes, signal, field):
     def shuffled(answers):
-        told = getattr(answers, field)
+        values = getattr(answers, field)
         return replace(
             answers,
-            **{field: np.random.default_rng(5).permutation(told.ravel()).reshape(told.shape)},
+            **{field: np.random.default_rng(5).permutation(values.ravel()).reshape(values.shape)},
         )
 
     plain = votes.replay(real[1], [2.0, 4.0]).accuracy.mean(axis=0)
@@ -311,7 +313,7 @@ def test_a_shuffled_signal_adds_nothing(real, votes, signal, field):
     assert (blind.accuracy.mean(axis=0) - plain < 0.01).all()
 
 
-def test_at_least_as_good_as_leads_and_beta_thresholds():
+def test_at_least_as_good_as_thresholds():
     teach, score = beta_population(400, 1.5, 1.5, seed=1).sample(96).split_samples(0)
     budgets = [1.5, 3.0, 6.0]
     ours = PricedStopping().fit(teach).replay(score, budgets).accuracy.mean(axis=0)
@@ -321,20 +323,20 @@ def test_at_least_as_good_as_leads_and_beta_thresholds():
 
 
 def test_costs_in_tokens_and_money(real):
-    teach, score, known, unknown = real
+    teach, score, features, unknown = real
     mean = teach.tokens.mean()
-    played = PricedStopping(cost="tokens").fit(teach, known).replay(score, [2 * mean], unknown)
+    played = PricedStopping(cost="tokens").fit(teach, features).replay(score, [2 * mean], unknown)
     assert played.cost.mean() == pytest.approx(2 * mean, rel=0.2)
     # A price list that only rescales the tokens changes nothing.
     money = (
         PricedStopping(cost=Money(per_token=0.001))
-        .fit(teach, known)
+        .fit(teach, features)
         .replay(score, [2 * mean / 1000], unknown)
     )
     assert np.allclose(money.accuracy, played.accuracy)
 
 
-def test_sixteen_answers_are_enough_and_correct_may_be_given():
+def test_sixteen_answers_are_enough():
     answers = Population(np.tile([0.55, 0.45], (60, 1)), np.zeros(60, dtype=int)).sample(16)
     teach, score = replace(answers, golds=["?"] * 60, correct=answers.values).split_samples(0)
     played = PricedStopping().fit(teach).replay(score, [1.0, 3.0])

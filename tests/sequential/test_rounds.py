@@ -21,9 +21,8 @@ def best_rule(price, wait):
     """What the best rule gains at two prices, by dynamic programming over the counts of the two
     answers."""
 
-    def mass(
-        a, b
-    ):  # chance of one order of these counts, answer 0 right or answer 1 right: which one is not known
+    def mass(a, b):
+        """The chance of one order of these counts if answer 0 is right, and if answer 1 is."""
         return (PEOPLE**a * (1 - PEOPLE) ** b).mean(), (PEOPLE**b * (1 - PEOPLE) ** a).mean()
 
     def after(a, b, more):  # counts after so many more answers, with their chances
@@ -88,7 +87,7 @@ def halves():
     return beta_population(300, 1.5, 1.5, seed=2).sample(64).split_samples(0)
 
 
-def test_half_the_rounds_for_the_same_accuracy_and_answers(halves):
+def test_half_the_rounds_for_the_same_accuracy(halves):
     teach, score = halves
     one = (
         PricedStopping(("votes",), schedule=range(1, 25), exact=True)
@@ -114,12 +113,16 @@ def test_a_session_asks_as_the_replay(halves, tmp_path):
     stops, _, rounds = policy.walk(policy.members, streams)
     for row in range(0, len(stops), 25):
         for number in range(len(policy.members)):
-            session, waited, came = policy.begin(number), 0, iter(streams.classes[row].tolist())
+            session = policy.begin(number)
+            came = streams.classes[row].tolist()
+            asked = 0
+            waited = 0
             while session.goes_on:
                 waited += 1
                 for _ in range(session.asks):
-                    session.add(next(came))
-            assert (session._n, waited) == (stops[row, number] + 1, rounds[row, number])
+                    session.add(came[asked])
+                    asked += 1
+            assert (asked, waited) == (stops[row, number] + 1, rounds[row, number])
     with pytest.raises(ValueError, match="adalib stopping, version 3"):
         load_stopping(tmp_path / "policy.json")
     with pytest.raises(ValueError, match="round_price is -1"):

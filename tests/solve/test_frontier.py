@@ -245,9 +245,9 @@ BAD_TABLES = [
 @pytest.mark.parametrize(
     "solve", [lambda *table: frontier(*table[:2]), integer_optimum, oracle_labels, average_cost]
 )
-@pytest.mark.parametrize(("acc", "cost", "told"), BAD_TABLES)
-def test_bad_tables_are_named(solve, acc, cost, told):
-    with pytest.raises(ValueError, match=told):
+@pytest.mark.parametrize(("acc", "cost", "message"), BAD_TABLES)
+def test_bad_tables_are_named(solve, acc, cost, message):
+    with pytest.raises(ValueError, match=message):
         solve(acc, cost, 2.0)
 
 
@@ -257,7 +257,7 @@ def test_bad_tables_are_named(solve, acc, cost, told):
     st.sampled_from([2.0**-10, 1.0, 2.0**20]),
     st.sampled_from([-512.0, 0.0, 64.0]),
 )
-def test_units_change_prices_and_nothing_else(rows, unit, shift):
+def test_units_change_prices_alone(rows, unit, shift):
     """Another unit and another zero: the same allocations at prices in the new unit."""
     acc, cost = np.array(rows) / 64, [1, 2, 4]
     plain, other = frontier(acc, cost), frontier(unit * (acc + shift), cost, any_scale=True)

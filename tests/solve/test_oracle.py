@@ -89,7 +89,7 @@ def test_average_cost_never_rises_with_the_price(table, lams, ties):
 
 
 @given(tables(5, 4), st.lists(prices, min_size=1, max_size=4), st.floats(0, 6))
-def test_dual_bounds_every_allocation_and_is_convex(table, lams, budget):
+def test_the_dual_bounds_every_allocation(table, lams, budget):
     acc, cost = table
     wide = np.broadcast_to(cost, acc.shape)
     values = dual(acc, cost, lams, budget)

@@ -1,4 +1,5 @@
-"""Students get no solution and no marked option; live notebooks hold nothing that only a page can show."""
+"""Students get no solution and no marked option; live notebooks hold nothing that only a page can
+show."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def book():
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_student_gets_no_solution_and_no_marked_option(name):
+def test_a_student_gets_no_solution(name):
     notebook = SOURCES[name]
     texts, code = solution_cells(notebook.cells)
     if "{exercise}" in markdown(notebook):
@@ -73,7 +74,8 @@ def test_a_student_gets_no_solution_and_no_marked_option(name):
 
 
 def names(code: str) -> tuple[set[str], set[str]]:
-    """The names that a cell binds, and those it reads before it has bound them itself, by Python's own compiler."""
+    """The names that a cell binds, and those it reads before it has bound them itself, by Python's
+    own compiler."""
     bound: set[str] = set()
     read: set[str] = set()
 
@@ -91,7 +93,8 @@ def names(code: str) -> tuple[set[str], set[str]]:
 
 
 def uses_of_solutions(cells) -> list[str]:
-    """Names that a solution binds last before a later cell, which is no solution, reads them: "cell 12: share"."""
+    """Names that a solution binds last before a later cell, which is no solution, reads them: "cell
+    12: share"."""
     solutions, theirs, used = dict(solution_cells(cells)[1]), set(), []
     for at, cell in enumerate(cells):
         if cell.cell_type == "code":
@@ -138,7 +141,10 @@ def test_marks_that_do_not_match_are_refused(texts, fault):
 
 
 def test_a_number_to_be_guessed_is_locked_with_its_explanation():
-    text = ":::{admonition} Guess\n:class: prompt\nHow many?\n- [x] {glue:text}`n` *Of {glue:text}`all`.*\n:::"
+    text = (
+        ":::{admonition} Guess\n:class: prompt\nHow many?\n"
+        "- [x] {glue:text}`n` *Of {glue:text}`all`.*\n:::"
+    )
     locked = locked_quizzes(text, {"n": "7", "all": "19"})
     assert "7" not in re.sub(r"<span[^>]*>", "", locked)
     assert re.search(r"^- \[ \] <span class=\"quiz-lock\"", locked, re.M)
@@ -173,7 +179,7 @@ def test_live_notebooks_hold_nothing_that_only_a_page_can_show(name, students, b
     assert lived == code
 
 
-def test_blocks_nest_and_unclosed_ones_are_refused():
+def test_blocks_nest():
     (outer,) = blocks("::::{admonition} Proof\n:class: dropdown\n\n:::{prf:proof}\nSo.\n:::\n::::")
     assert outer.options == {"class": "dropdown"}
     assert blocks(outer.body)[-1] == Block("prf:proof", "", "So.", {})
@@ -187,12 +193,13 @@ def test_live_text_spells_out_roles():
         "b": Work(("A", "B", "C"), "2001", "T", "J"),
     }
     book = Book({"n": "372", "s": "0.031"}, works, {"thm": "Weak duality"}, {"eq": "1.1"})
-    said = live_text(
-        "{glue:text}`n`, {glue:text}`n:,d`, {glue:text}`s:.1%`; {cite}`a,b`, {cite:t}`b`; {prf:ref}`thm`, "
-        "{prf:ref}`the ledger <lem>`, {eq}`eq`, [cards](../book/data-cards.md), {term}`the dual <dual>`",
+    text = live_text(
+        "{glue:text}`n`, {glue:text}`n:,d`, {glue:text}`s:.1%`; {cite}`a,b`, {cite:t}`b`; "
+        "{prf:ref}`thm`, {prf:ref}`the ledger <lem>`, {eq}`eq`, [cards](../book/data-cards.md), "
+        "{term}`the dual <dual>`",
         book,
     )
-    assert said == (
+    assert text == (
         "372, 372, 3.1%; (One and Two, 1999; A et al., 2001), A et al. (2001); Weak duality, "
         "the ledger, (1.1), cards, the dual"
     )

@@ -1,4 +1,5 @@
-"""The checks of the exercises: silent until answered, right for the truth, a hint for anything else."""
+"""The checks of the exercises: silent until answered, right for the truth, a hint for anything
+else."""
 
 from __future__ import annotations
 
@@ -30,8 +31,11 @@ def test_anything_else_gets_a_hint(answer):
     assert repr(COIN("e", answer)) == "Exercise e: not yet. Hint: think of a coin."
 
 
-def test_within_tolerance_is_right_and_the_tolerance_is_stated_before_the_answer():
+def test_a_value_within_tolerance_is_right():
     assert [COIN("e", answer).right for answer in (0.5004, "0.5", None)] == [True, True, None]
+
+
+def test_the_tolerance_is_stated_before_the_answer():
     assert "within 0.001" in repr(COIN("e", None))
 
 
@@ -50,10 +54,12 @@ def test_what_a_reasonable_person_types_is_right():
         assert value("e", "word-trees", "a family").fault(answer) is None
 
 
-def test_an_unknown_name_is_told_the_names_and_an_answer_that_raises_is_a_hint():
+def test_an_unknown_name_gets_the_names():
     assert not COIN("f", 1).right
     assert "the names are e" in COIN("f", 1).hint
 
+
+def test_an_answer_that_cannot_be_read_gets_a_hint():
     def refuses(answer):
         raise KeyError("gold")
 
@@ -65,7 +71,7 @@ def test_an_unknown_name_is_told_the_names_and_an_answer_that_raises_is_a_hint()
 
 
 class TestSolution:
-    def test_it_is_known_from_then_on_and_brings_the_exercise_along(self):
+    def test_a_solution_brings_its_exercise_along(self):
         check, solution = checks("data")
         assert check("fresh", None).right is None
         written = solution(
@@ -101,15 +107,18 @@ def test_every_chapter_has_three_exercises_of_which_silence_answers_none(chapter
         assert check.exercises[name].more, name
 
 
-@pytest.mark.parametrize("chapter", recorded())
-def test_every_value_has_two_hints_and_three_mistakes_with_names_and_tells_no_answer(chapter):
+def test_the_record_tells_no_answer():
     text = RECORD.read_text(encoding="utf-8")
     assert '"answer"' not in text
     assert '"truth"' not in text
+
+
+@pytest.mark.parametrize("chapter", recorded())
+def test_every_value_names_three_mistakes_with_hints_of_their_own(chapter):
     for name, kept in recorded()[chapter].items():
-        told = [wrong["hint"] for wrong in kept["wrong"]]
-        assert len(set(told)) >= 3, name
-        assert len({*told, kept["hint"], kept["more"]}) == len(told) + 2, name
+        hints = [wrong["hint"] for wrong in kept["wrong"]]
+        assert len(set(hints)) >= 3, name
+        assert len({*hints, kept["hint"], kept["more"]}) == len(hints) + 2, name
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +139,7 @@ class TestAnotherRoad:
         check, _ = checks(chapter)
         return check(name, answer).right and not check(name, miss).right
 
-    def test_of_chapter_2_what_is_let_go_told_apart_and_bought(self, word, table):
+    def test_of_the_oracle(self, word, table):
         row, prices = word.ids.index("word-trees-05"), np.linspace(0, 0.1, 100_001)
         takes = np.argmax(table.acc[row] - prices[:, None] * table.cost, axis=1)
         last = prices[np.flatnonzero(takes == 4)[-1]]
@@ -146,7 +155,7 @@ class TestAnotherRoad:
         assert count > 150
         assert self.right("oracle", "second", count, count - 1)
 
-    def test_of_chapter_3_one_more_answer_and_the_mix(self, hot, table):
+    def test_of_budgets(self, hot, table):
         two, three = (best_value(hot.acc, hot.cost, budget) for budget in (2, 3))
         assert self.right("budgets", "worth", three - two, (three - two) * 1.05)
         path = adalib.frontier(hot.acc, hot.cost)

@@ -1,4 +1,5 @@
-"""Figures on a page, the shapes they are made of, those of chapters 5 to 8, and all of the built book."""
+"""Figures on a page, the shapes they are made of, those of chapters 5 to 8, and all of the built
+book."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def caption(shown) -> str:
     return page.find(id=page.find(role="img")["aria-labelledby"]).get_text()
 
 
-def test_show_needs_a_text_alternative_and_leaves_the_figure_as_it_was():
+def test_show_needs_a_text_alternative():
     with pytest.raises(ValueError, match="alt="):
         figures.show(go.Figure())
     shown = figures.show(go.Figure(layout={"title": "Cost falls as the price rises"}))
@@ -60,7 +61,8 @@ def test_text_is_data_wherever_it_stands(text):
 
 
 def test_neighbouring_colours_stand_apart_from_both_backgrounds():
-    """WCAG asks a contrast of 3 for graphics; the palette keeps 2 or more on white and on the dark page."""
+    """WCAG asks a contrast of 3 for graphics; the palette keeps 2 or more on white and on the dark
+    page."""
     for colour in figures.COLOURS:
         for ground in ("#ffffff", "#121212"):
             assert contrast(colour, ground) >= 2
@@ -96,7 +98,7 @@ def test_an_estimate_is_drawn_with_its_interval(trace, scale, axis):
     assert list(trace["x" if axis == "y" else "y"]) in ([1, 2], ["a", "b"])
 
 
-def test_a_slider_moves_traces_title_and_layout():
+def test_a_slider_moves_the_whole_figure():
     fig = shapes.panels([[shapes.line([0, 1], [0, 1], "still")], []])
     shapes.drag(
         fig,

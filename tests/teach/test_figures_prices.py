@@ -1,4 +1,5 @@
-"""Figures of chapters 0 to 4: what is drawn is what the package computes; and the widget the book does not run."""
+"""Figures of chapters 0 to 4: what is drawn is what the package computes; and the widget the book
+does not run."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def step_at(trace, x):
     return np.asarray(trace.y)[np.searchsorted(np.asarray(trace.x), x, side="right") - 1]
 
 
-def test_staircases_show_the_average_cost_and_jump_over_the_budget(acc):
+def test_staircases_show_the_average_cost(acc):
     path = adalib.frontier(acc, COST)
     fig = draw.staircases(
         {"real": {"one": (path.lam, path.cost)}, "simulated": {"two": (path.lam, path.cost)}}
@@ -50,7 +51,7 @@ def test_staircases_show_the_average_cost_and_jump_over_the_budget(acc):
     assert fig.layout.shapes[0].y0 == fig.layout.shapes[0].y1 == 8.5
 
 
-def test_a_ribbon_is_what_the_oracle_buys_and_all_shares_are_drawn(acc):
+def test_a_ribbon_is_what_the_oracle_buys(acc):
     prices = adalib.frontier(acc, COST).lam[::-1]
     labels = np.array([adalib.oracle_labels(acc, COST, lam) for lam in prices])
     own = [adalib.frontier(curve[None, :], COST) for curve in acc[:12]]
@@ -87,7 +88,7 @@ def test_the_search_zooms_in_on_the_bracket(acc):
     assert len(fig.frames) == 12
 
 
-def test_tangent_lies_on_or_above_the_curve_and_touches_the_winner(acc):
+def test_a_tangent_touches_the_winner(acc):
     curve = acc[5:6]
     corners = np.searchsorted(COST, adalib.frontier(curve, COST).cost)
     prices = np.array([0.0, 0.01, 0.03, 0.1])

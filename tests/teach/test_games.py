@@ -1,4 +1,5 @@
-"""The games: their numbers are the package's, text is data, and the page computes what the package computes."""
+"""The games: their numbers are the package's, text is data, and the page computes what the package
+computes."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def test_every_answer_votes_as_what_it_is(word):
 class TestHalves:
     """What is chosen on one half of the answers is scored on the other."""
 
-    def test_a_budget_for_each_kind_adds_up_beside_the_mix_and_the_oracle(self, word):
+    def test_a_budget_for_each_kind_adds_up(self, word):
         seen, scored = (half.table() for half in word.split_samples(0))
         data = games.kinds(word).data
         for column in range(5):
@@ -157,12 +158,12 @@ class TestStop:
     def test_the_picture_follows_the_price(self, fitted, play):
         rungs, streams, _, _ = fitted
         page = play(games.states(rungs, streams).html, "states.js")
-        said = page.locator(".stop-board")
+        board = page.locator(".stop-board")
         page.locator("input[type=range]").focus()
-        before = said.inner_text()
+        before = board.inner_text()
         for _ in range(15):
             page.keyboard.press("ArrowLeft")
-        assert said.inner_text() != before
+        assert board.inner_text() != before
         going = page.locator(".states-go").count()
         for _ in range(40):
             page.keyboard.press("ArrowRight")
@@ -257,7 +258,7 @@ class TestHold:
         assert stops[hard].min() >= np.delete(stops, hard).max()
 
     @pytest.mark.parametrize(("shift", "share"), [(500, 1.0), (0, 0.5), (1000, 0.0)])
-    def test_the_budget_is_held_and_the_law_is(self, stream, shift, share):
+    def test_the_budget_is_held(self, stream, shift, share):
         controller = games.hold_run(stream.data, shift, share, 0.2)
         moved = np.log(controller.price / controller.first_price) / (0.2 * 1000)
         assert controller.average / 3.0 - 1 == pytest.approx(moved, abs=1e-9)
@@ -273,7 +274,8 @@ class TestHold:
             )
             text = page.locator(".stop-board").inner_text().replace("−", "-")
             average, off, factor, frozen = re.search(
-                r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. Had it stood still: ([-+][\d.]+)%",
+                r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. "
+                r"Had it stood still: ([-+][\d.]+)%",
                 text,
             ).groups()
             assert float(average) == pytest.approx(run.average, abs=0.006)
@@ -366,16 +368,16 @@ class TestMenu:
                 alone.accuracy, abs=1e-3
             )
 
-    def test_an_answer_reads_the_prompt_and_writes_its_tokens(self, menu):
+    def test_an_answer_is_paid_by_its_tokens(self, menu):
         tokens = menu.models["large"].tokens.mean()
         unit = games.priced_in_dollars(menu, self.charges, 300).unit["large"]
         assert unit == pytest.approx((300 * 0.3 + tokens * 1.2) / 1000)
 
     def test_the_page_buys_what_the_package_buys(self, menu, play):
         page = play(games.menu_bill(menu, self.charges, 300, 0.06).html, "menu.js")
-        said = page.locator(".adalib-menu .stop-board")
+        board = page.locator(".adalib-menu .stop-board")
         self.agrees(page, menu, self.charges, 0.06)
-        assert "One answer of large costs" in said.inner_text()
+        assert "One answer of large costs" in board.inner_text()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390 + 2
         fields = page.locator(".adalib-menu input")
         fields.nth(3).fill("3.5")
@@ -384,10 +386,10 @@ class TestMenu:
         self.agrees(page, menu, self.charges | {"large": games.Charges(0.3, 3.5)}, 0.2)
         fields.nth(5).fill("0.0001")
         assert self.rows(page)["all, one price"][0] == "too dear"
-        assert "does not buy" in said.inner_text()
+        assert "does not buy" in board.inner_text()
         for number in range(2):
             fields.nth(number).fill("0")
-        assert "free" in said.inner_text()
+        assert "free" in board.inner_text()
 
 
 def buys(points, price: float) -> np.ndarray:
@@ -409,9 +411,7 @@ class TestMarket:
             assert card["question"] == word.questions[row]
             assert np.abs(np.array(card["points"]) / 100 - acc[row]).max() <= 0.005 + 1e-12
 
-    def test_a_link_shows_one_card_alone_and_the_pack_starts_again_after_its_end(
-        self, classroom, play
-    ):
+    def test_a_link_shows_one_card_alone(self, classroom, play):
         page = play(classroom.html, "market.js")
         cards = classroom.data["cards"]
         for number in (17, len(cards) + 17):
@@ -442,20 +442,22 @@ class TestMarket:
             16,
         }
 
-    def test_the_page_adds_up_and_clears_as_the_package_does(self, play, classroom):
+    def test_the_page_clears_as_the_package_does(self, play, classroom):
         style = (ROOT / "book" / "_static" / "market.css").read_text(encoding="utf-8")
         page = play(
             f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js"
         )
         points = np.array([card["points"] for card in classroom.data["cards"][:20]])
-        said = page.locator(".market-said").first
+        sentence = page.locator(".market-said").first
         for price in (5, 2.5, 1):
             page.get_by_label("price, points per answer").first.fill(str(price))
             page.get_by_role("button", name="Count for me").click()
-            assert f"the class buys {buys(points, price).sum()} of 60 answers" in said.inner_text()
+            assert (
+                f"the class buys {buys(points, price).sum()} of 60 answers" in sentence.inner_text()
+            )
         page.get_by_role("button", name="Find the clearing price").click()
         clears = adalib.bisect(points / 100, BUDGETS, 3.0)
-        assert f"clears at {100 * clears.lam:.2f}".rstrip("0") in said.inner_text()
+        assert f"clears at {100 * clears.lam:.2f}".rstrip("0") in sentence.inner_text()
         assert page.locator(".market-stairs").first.is_visible()
         # Hands are counted, and the twins jump together.
         for budget, hands in ((1, 12), (2, 0), (4, 6), (8, 2), (16, 0)):

@@ -1,4 +1,5 @@
-"""What the reader builds, proves and finds: brute force and package pass, and every known mistake has its name."""
+"""What the reader builds, proves and finds: brute force and package pass, and every known mistake
+has its name."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ PACKAGE = {
 
 
 @pytest.mark.parametrize("place", BUILDS, ids="-".join)
-def test_the_brute_force_passes_and_every_mistake_is_named(place):
+def test_every_mistake_is_named(place):
     assert verdict(place, BUILDS[place]._brute_force).right
     assert len(BUILDS[place].mistakes) >= 3
     for name, mistake in BUILDS[place].mistakes.items():
@@ -92,7 +93,7 @@ def _halved(acc, cost, budget, end, steps=60):
     return ends[end]
 
 
-def test_other_right_roads_are_right_and_the_end_that_overspends_is_not():
+def test_other_right_roads_are_right():
     assert verdict(("budgets", "envelope"), _walked).right
     assert verdict(("budgets", "bisection"), lambda *case: _halved(*case, 1)).right
     assert verdict(
@@ -171,13 +172,12 @@ ENDLESS = [busy, swallows_everything, sleeps]
 class TestAnyFunction:
     place = "oracle", "oracle"
 
-    def test_a_function_that_returns_nothing_is_no_answer_and_one_that_spoils_its_input_spoils_nothing(
-        self,
-    ):
+    def test_a_function_that_returns_nothing_is_no_answer(self):
         assert "not answered yet. Your function returns nothing" in repr(
             verdict(self.place, lambda acc, cost, lam: None)
         )
 
+    def test_a_function_that_spoils_its_input_is_judged_all_the_same(self):
         def spoils(acc, cost, lam):
             labels = (acc - lam * cost).argmax(axis=1)
             acc[:] = 0
@@ -287,9 +287,7 @@ def explained(lines: list) -> list:
         ),
     ],
 )
-def test_another_road_is_as_right_a_mix_of_the_sides_is_none_and_every_step_wants_its_sentence(
-    place, road
-):
+def test_another_proof_is_as_right(place, road):
     first, *_, last = chain(place)
     lines = [first, *road, last]
     assert verdict(place, explained(lines)).right
@@ -342,7 +340,7 @@ def test_a_mixture_of_the_two_sides_is_no_proof(place, monkeypatch):
 
 
 @pytest.mark.parametrize("place", PROOFS, ids="-".join)
-def test_the_right_chain_passes_and_every_wrong_line_is_named(place, monkeypatch):
+def test_every_wrong_line_is_named(place, monkeypatch):
     monkeypatch.setattr("adalib.teach.exercises.judged.PROOF_CASES", 200)  # a false step shows soon
     first, *between, last = chain(place)
     assert verdict(place, explained([first, *between, last])).right
@@ -404,7 +402,8 @@ def thin(first, best):
     return adalib.UtilityTable(acc, BUDGETS)
 
 
-# An object that has the property, by another road where there is one, and objects that miss in three ways or more.
+# An object that has the property, by another road where there is one, and objects that miss in
+# three ways or more.
 OBJECTS = {
     ("duality", "gap"): (
         ([[0, 1], [0, 1]], [1, 2], 1.25),
@@ -467,7 +466,7 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("place", CONSTRUCTIONS, ids="-".join)
-def test_an_object_with_the_property_is_right_and_others_are_told_what_they_lack(place):
+def test_objects_without_the_property_get_hints(place):
     assert OBJECTS.keys() == CONSTRUCTIONS.keys()
     right, wrong = OBJECTS[place]
     assert verdict(place, right).right

@@ -1,4 +1,5 @@
-"""The judge of the hidden tests: right, wrong, patched and endless answers, each in a fresh process."""
+"""The judge of the hidden tests: right, wrong, patched and endless answers, each in a fresh
+process."""
 
 from __future__ import annotations
 
@@ -32,8 +33,11 @@ def test_tables_and_populations_come_back():
     assert _read(_written((np.float64(0.25), Fraction(1, 4)), [])) == [0.25, 0.25]
 
 
-def test_a_value_is_right_or_gets_its_hint_and_a_patched_notebook_gains_nothing(monkeypatch):
+def test_a_value_is_judged_in_a_fresh_process():
     assert verdict("estimation", "single", 0.875) == (True, "")
+
+
+def test_a_patched_notebook_gains_nothing(monkeypatch):
     monkeypatch.setattr(Checker, "__call__", lambda *_: Checked("single", True))
     judge = runpy.run_path(find_spec("adalib.teach.judge").origin)["verdict"]
     assert judge("estimation", "single", 0.5) == (
@@ -51,28 +55,33 @@ def test_homework_is_drawn_again_from_the_id():
 class TestFunctions:
     """Functions are sent to the judge with dill, which comes with Otter."""
 
-    def test_a_right_function_a_wrong_one_and_one_that_patches_its_judge(self):
+    def test_a_right_function_may_print(self):
         def right(acc, cost, lam):
             print("still looking")
             return (acc - lam * cost).argmax(axis=1)
 
+        assert verdict("oracle", "oracle", right).right
+
+    def test_a_wrong_function_gets_its_hint(self):
+        wrong = verdict("oracle", "oracle", lambda acc, cost, lam: acc.argmax(axis=1))
+        assert wrong.hint == "it takes the most accurate column and forgets the price"
+
+    def test_a_function_that_patches_its_judge_is_wrong(self):
         def patches(acc, cost, lam):
             import adalib.teach.exercises.judged
 
             adalib.teach.exercises.judged.Build._wrong = lambda *_: None
             return [0] * len(acc)
 
-        assert verdict("oracle", "oracle", right).right
-        wrong = verdict("oracle", "oracle", lambda acc, cost, lam: acc.argmax(axis=1))
-        assert wrong.hint == "it takes the most accurate column and forgets the price"
         assert not verdict("oracle", "oracle", patches).right
 
-    def test_an_endless_function_ends_in_the_seconds_that_its_hint_names(self):
+    def test_an_endless_function_ends_in_the_seconds_that_its_hint_names(self, monkeypatch):
         def endless(acc, cost, lam):
             while True:
                 lam += 1
 
-        assert "after 60 seconds it was still at work" in verdict("oracle", "oracle", endless).hint
+        monkeypatch.setattr("adalib.teach.judge._FUNCTION_SECONDS", 2.0)  # not the usual minute
+        assert "after 2 seconds it was still at work" in verdict("oracle", "oracle", endless).hint
 
     def test_a_proof_keeps_the_names_of_its_objects(self):
         def mean(table, labels):

@@ -1,4 +1,5 @@
-"""Otter assignments: every exercise has a variable and a hidden test, and no answer is handed out."""
+"""Otter assignments: every exercise has a variable and a hidden test, and no answer is handed
+out."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def chapter(name):
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_every_exercise_of_a_chapter_is_asked_once_in_a_variable_of_its_own(name):
+def test_every_exercise_has_its_own_variable(name):
     notebook, exercises, _ = chapter(name)
     place = exercises[0].chapter
     judged = [exercise for where, exercise in JUDGED if where == place]
@@ -54,14 +55,14 @@ def test_what_grading_skips_makes_no_name_that_a_later_cell_needs(name):
             needed |= {node.id for node in names if isinstance(node.ctx, ast.Load)}
 
 
-def test_the_hidden_test_is_valid_and_names_the_exercise_and_the_student():
+def test_the_hidden_test_is_valid():
     text = hidden_test(Exercise("1", "equal cost", "my_equal_cost", 2), with_student=True)
     (test,) = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     assert test.name == "test_equal_cost"
     assert 'env.get("my_equal_cost"), env.get("student_id")' in text
 
 
-def test_homework_asks_for_the_id_and_holds_no_numbers():
+def test_homework_holds_no_numbers():
     notebook, exercises = homework_notebook("1")
     assert len(exercises) == 7
     assert notebook.cells[1].source.startswith('student_id = ""')

@@ -19,7 +19,7 @@ def glued(monkeypatch):
     return found
 
 
-def test_numbers_are_given_under_their_prefix_and_an_interval_as_three(glued):
+def test_numbers_are_given_under_their_prefix(glued):
     give("c03_", over=np.int64(6), share=np.float32(0.5), name="word-hot", **{"deepseek-v3": 7})
     assert glued == {"c03_over": 6, "c03_share": 0.5, "c03_name": "word-hot", "c03_deepseek-v3": 7}
     assert [type(value) for value in glued.values()] == [int, float, str, int]

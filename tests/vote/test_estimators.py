@@ -73,7 +73,7 @@ def test_neither_chunks_nor_the_names_of_classes_change_the_result(estimator, ti
 
 @pytest.mark.parametrize("estimator", [acc_subsets, acc_windows])
 @pytest.mark.parametrize("ties", TIES)
-def test_a_class_is_worth_the_mean_of_its_members_and_empty_answers_nothing(estimator, ties):
+def test_a_class_is_worth_the_mean_of_its_members(estimator, ties):
     assert estimator([[0, 0, 0, 1, 1]], [[1, 1, 0, 0, 0]], [5], ties)[0, 0] == pytest.approx(2 / 3)
     assert (estimator([[-1] * 6], [[1] * 6], (1, 2, 6), ties) == 0).all()
 
@@ -128,7 +128,7 @@ def test_iid_equals_enumeration_of_all_sequences(weights, b, data):
     assert acc_iid(p, correct, [b], empty=empty)[0] == pytest.approx(exact)
 
 
-def test_iid_is_the_limit_of_subsets_and_takes_batches():
+def test_iid_is_the_limit_of_subsets():
     p = np.array([0.3, 0.25, 0.25, 0.2])
     errors = []
     for r in (100, 400, 1600):

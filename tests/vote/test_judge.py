@@ -166,7 +166,7 @@ def test_from_another_thread_and_in_silence(capfd, caplog):
 
 
 @pytest.mark.parametrize(("hostile", "limit"), HOSTILE.items())
-def test_hostile_formulas_are_given_up_and_the_limit_is_named(hostile, limit):
+def test_hostile_formulas_are_given_up(hostile, limit):
     assert read(hostile).given_up == limit
     assert not read(hostile).equals(read(hostile))
 
@@ -190,7 +190,7 @@ def test_what_is_given_up_is_told_by_question():
     assert judged(["x+9^9^9^9"] * 3)[1] == {}  # nothing to compare
 
 
-def test_a_formula_is_read_once_and_compared_with_its_neighbours(monkeypatch):
+def test_a_formula_is_read_once(monkeypatch):
     """Nearly linear: forty different values are never held against each other."""
     asked, compared = [], []
     parse, agrees = judge.math_verify.parse, judge.Form.agrees
@@ -267,7 +267,7 @@ def _exact(text):
 
 @settings(deadline=None, max_examples=40)
 @given(TREES, TREES)
-def test_small_formulas_agree_with_sympy_and_equality_is_an_equivalence(a, b):
+def test_small_formulas_agree_with_sympy(a, b):
     one, other = read(a), read(b)
     assert one.equals(other) == other.equals(one)
     assert one.equals(one) == bool(one.forms)
