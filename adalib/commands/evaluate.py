@@ -3,8 +3,9 @@
 Policies learn from one half of every question's samples, are scored with the other half, and only on questions that
 they have not seen. A gain is counted over the best random mix at the cost that a policy really had. The verdict comes
 first, the next command last. The file holds sampled answers (.jsonl, also of several models) or the votes that `serve
---keep` wrote, or is a bundled setting or the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the
-same messages are one question.
+--keep` wrote, or is a bundled setting, a log of Inspect (.eval, an epoch is one answer), samples of lm-eval
+(samples_*.jsonl, with repeats), or the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the same
+messages are one question.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "file",
         metavar="FILE",
-        help="answers (.jsonl), votes of `serve --keep`, a gateway's log, or a bundled setting",
+        help="answers (.jsonl), a log of Inspect (.eval) or lm-eval (samples_*.jsonl), votes of "
+        "`serve --keep`, a gateway's log, or a bundled setting",
     )
     add(
         "--gold",
