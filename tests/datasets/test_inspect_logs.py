@@ -89,7 +89,7 @@ FAULTS = {
     ],
     "gives '0.5', which is": [sample(1, 9, True, scores={"match": {"value": 0.5}})],
     "gives '{}', which is": [sample(1, 9, True, scores={"match": {"value": {}}})],
-    'entry samples/1_epoch_None.json: "epoch" is null': [sample(1, 1, True, epoch=None)],
+    'entry samples/1_epoch_None.json: "epoch" is null': [sample(1, 1, True) | {"epoch": None}],
     '"id" is null': [sample(None, 1, True)],
     "no sample has a score; score it with inspect score": [sample(1, 1, True, scores={})],
     "hardly a question was answered twice; run the task again": [sample(1, 1, True)],
