@@ -36,6 +36,8 @@ def test_the_lines_on_a_page_run(tmp_path, monkeypatch, capsys, page, asked):
 def test_the_readme_is_short_and_shows_twenty_lines_at_most():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(readme.split()) <= 900
+    order = [readme.index(part) for part in ("What we found", "![", "make book", "```python")]
+    assert order == sorted(order)
     assert readme.split("```python\n")[1].split("```")[0].count("\n") <= 20
 
 

@@ -6,9 +6,11 @@ import zipfile
 import numpy as np
 import pytest
 
+from adalib.commands.cli import main
 from adalib.datasets import inspect_logs
 from adalib.datasets.files import DataError
 from adalib.datasets.inspect_logs import read_inspect_log
+from adalib.datasets.loading import load
 
 
 def sample(name, epoch, right, answer="7", **changed):
@@ -81,6 +83,26 @@ def test_an_answer_is_read_from_the_text_where_the_scorer_repeats_it(tmp_path):
     path = write(tmp_path / "run.eval", samples)
     assert read_inspect_log(path)[0].answers == [["7", "7", "seven"]]
     assert read_inspect_log(path, "number")[0].answers == [["7", "7", "7"]]
+
+
+def test_a_log_is_evaluated_and_other_commands_read_what_was_kept(tmp_path, capsys, refused):
+    samples = [
+        sample(name, epoch, right := (name + epoch) % 3 > 0, "7" if right else "8")
+        for name in range(12)
+        for epoch in range(16)
+    ]
+    log, kept = str(write(tmp_path / "run.eval", samples)), str(tmp_path / "kept.jsonl")
+    words = ["evaluate", log, "--budgets", "1,4,8", "--folds", "2", "--targets", "2"]
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    assert "Held out, 12 questions with 16 samples" in printed.out
+    assert "kept are 12 with 16 answers each" in printed.err
+    assert f"cat {log}" not in printed.out  # a log is no file of answers to add to
+    assert f"explore {log}" not in printed.out
+    assert main([*words, "--keep", kept]) == 0
+    assert np.array_equal(load(kept).values, read_inspect_log(log)[0].values)
+    refused([*words, "--gold", "golds.csv"], "is a log of one model with its scores; leave out")
+    refused([*words, "--prices", "a=1"], "leave out --prices")
 
 
 FAULTS = {
