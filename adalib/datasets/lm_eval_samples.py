@@ -116,7 +116,7 @@ def _correct(record: dict[str, Any], count: int) -> list[int] | None:
     names = record.get("metrics")
     for name in names if isinstance(names, list) else ["exact_match"]:
         value = record.get(str(name))
-        values = value if isinstance(value, list) else [value]
+        values: list[Any] = value if isinstance(value, list) else [value]
         if len(values) == count and all(one in (0, 1) for one in values):
             return [int(one) for one in values]
     return None
