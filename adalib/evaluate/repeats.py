@@ -157,7 +157,7 @@ def allocate_answers(variances: ArrayLike, total: int) -> np.ndarray:
     if not v.max() > 0:
         return np.array([total // v.size + (i < total % v.size) for i in range(v.size)])
     low = v.max() / (2.0 * total * (total + 1))  # the most uncertain question alone would buy all
-    high = v.max()  # nobody buys a second answer
+    high = v.max()  # only the first answer to each question is bought
     for _ in range(_STEPS):
         price = np.sqrt(low * high)
         if _bought(v, price).sum() > total:
