@@ -1,6 +1,7 @@
 """Neyman's allocation against brute force, closed forms, integrals and answers held out."""
 
 import json
+import re
 from itertools import combinations
 
 import numpy as np
@@ -139,6 +140,7 @@ def test_the_command_plans_for_every_question(tmp_path, capsys, refused):
     assert main(["repeats", str(path), "--answers", "200"]) == 0
     printed = capsys.readouterr().out
     assert f"{100 * plan.error:.2f} points" in printed
+    assert sum(map(int, re.findall(r"each: (\d+) questions", printed))) == 20
     refused(["repeats", str(path), "--answers", "19"], "fewer than the 20 questions; give at least")
     refused(["repeats", "effort-aime-gpt-5.2", "--answers", "900"], "holds several models")
 
