@@ -70,7 +70,7 @@
     return make(
       "section",
       { class: "market-card" },
-      make("h4", {}, name),
+      make("h3", {}, name),
       make("p", { class: "market-question" }, each.question),
       curve(each, budgets),
       table,
