@@ -1,30 +1,44 @@
-"""The examples: the README's lines as they are printed, and examples/ against a stub of what it
-plugs into."""
+"""The examples: the lines of the README and of the operator's page as they are printed, and
+examples/ against a stub of what it plugs into."""
 
 import sys
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 
+import pytest
 from conftest import ROOT, in_own_thread, run_to_end
 
 from adalib import Router, load
 
 
-def test_the_lines_of_the_readme_run(tmp_path, monkeypatch, capsys):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (code,) = [block.split("```")[0] for block in readme.split("```python\n")[1:]]
+def ask(question):
+    return "Three and four are seven.\nAnswer: 7"
+
+
+async def ask_async(question):
+    return ask(question)
+
+
+@pytest.mark.parametrize(
+    ("page", "asked"),
+    [("README.md", ask), ("book/operate.md", ask_async)],
+    ids=["readme", "operate"],
+)
+def test_the_lines_on_a_page_run(tmp_path, monkeypatch, capsys, page, asked):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (code,) = [block.split("```")[0] for block in text.split("```python\n")[1:]]
     load("word-fewshot").take(range(0, 372, 12)).save(tmp_path / "answers.jsonl")
     monkeypatch.chdir(tmp_path)
+    in_own_thread(exec, compile(code, page, "exec"), {"ask": asked})
+    assert capsys.readouterr().out == "7\n"
 
-    def ask(question):
-        return "Three and four are seven.\nAnswer: 7"
 
-    async def ask_async(question):
-        return ask(question)
-
-    lines = compile(code, "README.md", "exec")
-    in_own_thread(exec, lines, {"ask": ask, "ask_async": ask_async})
-    assert capsys.readouterr().out == "7\n7\n"
+def test_the_readme_is_short_and_shows_twenty_lines_at_most():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.split()) <= 900
+    order = [readme.index(part) for part in ("What we found", "![", "make book", "```python")]
+    assert order == sorted(order)
+    assert readme.split("```python\n")[1].split("```")[0].count("\n") <= 20
 
 
 def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, monkeypatch):

@@ -51,6 +51,7 @@ COMMANDS = {
     "solve": "find the best budget for every question at a given average cost",
     "table": "make a table for solve from files of answers larger than memory",
     "evaluate": "say whether adaptive allocation pays on a file of answers, held out",
+    "repeats": "say how often to ask which question of a benchmark, from a pilot",
     "explore": "write one self-contained page that explores a file",
     "collect": "sample answers to a file of questions from any OpenAI-compatible endpoint",
     "fit": "learn a routing policy from a file of answers, and save it",
@@ -300,11 +301,25 @@ def read_source(
     """The answers of a file of any kind, and one sentence on what was left out of a log ("" where
     there is none).
 
-    A file of answers has its correct answers inside. A gateway's log and the votes of `serve
-    --keep` do not: there ``gold`` names a file of them, or a field of the log's lines.
+    A file of answers has its correct answers inside, and so have the logs of Inspect and lm-eval. A
+    gateway's log and the votes of `serve --keep` do not: there ``gold`` names a file of them, or a
+    field of the log's lines.
     """
+    from adalib.datasets.inspect_logs import is_inspect_log, read_inspect_log
+    from adalib.datasets.lm_eval_samples import is_lm_eval_samples, read_lm_eval_samples
     from adalib.datasets.logs import is_log, read_log
 
+    for belongs, read in (
+        (is_inspect_log, read_inspect_log),
+        (is_lm_eval_samples, read_lm_eval_samples),
+    ):
+        if belongs(file):
+            if gold or prices:
+                option = "--gold" if gold else "--prices"
+                raise ValueError(
+                    f"{file}: is a log of one model with its scores; leave out {option}"
+                )
+            return read(file, kind)
     if not is_log(file):
         if gold:
             raise ValueError(f"{file}: has its own correct answers; leave out --gold")

@@ -3,9 +3,10 @@
 Policies learn from one half of every question's samples, are scored with the other half, and only
 on questions that they have not seen. A gain is counted over the best random mix at the cost that a
 policy really had. The verdict comes first, the next command last. The file holds sampled answers
-(.jsonl, also of several models) or the votes that `serve --keep` wrote, or is a bundled setting or
-the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the same messages are one
-question.
+(.jsonl, also of several models) or the votes that `serve --keep` wrote, or is a bundled setting, a
+log of Inspect (.eval, an epoch is one answer), samples of lm-eval (samples_*.jsonl, with repeats),
+or the log of a gateway (LiteLLM, Helicone, OpenRouter), where requests with the same messages are
+one question.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     add(
         "file",
         metavar="FILE",
-        help="answers (.jsonl), votes of `serve --keep`, a gateway's log, or a bundled setting",
+        help="answers (.jsonl), a log of Inspect (.eval) or lm-eval (samples_*.jsonl), votes of "
+        "`serve --keep`, a gateway's log, or a bundled setting",
     )
     add(
         "--gold",
@@ -227,7 +229,7 @@ def _report(
         print(textwrap.fill(sentence, 100))
         print(f"\nHeld out{by}, {responses.n} questions with {responses.samples} samples{more}:")
         print(full_table if args.all else short_table)
-        for line in _next_commands(args, responses, rows):
+        for line in _next_commands(args, responses, rows, from_log=bool(left_out)):
             print(cli.shown(line), flush=True)
     if can_draw:
         texts = {"verdict": sentence, "summary": short_table, "table": full_table}
@@ -315,9 +317,12 @@ def _in_average_answers(row: HeldOutRow, unit: float) -> HeldOutRow:
 
 
 def _next_commands(
-    args: argparse.Namespace, responses: Responses | Menu, rows: Sequence[HeldOutRow]
+    args: argparse.Namespace,
+    responses: Responses | Menu,
+    rows: Sequence[HeldOutRow],
+    from_log: bool,
 ) -> Iterator[str]:
-    """The commands to type now."""
+    """The commands to type now. Of a log, other commands read only what --keep wrote."""
     import numpy as np
 
     from adalib.evaluate.verdict import judged
@@ -329,7 +334,12 @@ def _next_commands(
     found = judged(rows)[0]
     best = found.rows[int(np.argmax(found.gain.low))]
     if found.word() == "cannot tell":
-        yield from _collecting(source, args.file, responses, found.needed)
+        yield from _collecting(
+            source, responses, found.needed, joins=bool(args.keep) or not from_log
+        )
+    elif found.word() != "pays" and from_log and not args.keep:
+        explore = f"{_COMMAND} explore answers.jsonl --out explore.html"
+        yield f"Next: add --keep answers.jsonl to this command, and then run {explore}"
     elif found.word() != "pays":
         yield f"Next: {_COMMAND} explore {shlex.quote(args.keep or args.file)} --out explore.html"
     elif hasattr(responses, "models"):  # a router asks one model
@@ -345,9 +355,12 @@ def _next_commands(
 
 
 def _collecting(
-    source: str, file: str, responses: Responses | Menu, needed: float
+    source: str, responses: Responses | Menu, needed: float, joins: bool
 ) -> Iterator[str]:
-    """The commands that get as many questions as would settle it, and evaluate all of them."""
+    """The commands that get as many questions as would settle it, and evaluate all of them.
+
+    A file of answers ``joins`` with those that are collected; a log does not.
+    """
     missing = max(int(float(f"{needed:.2g}")) - responses.n, 1)
     sample = f"--out more --base-url URL --model M --samples {responses.samples}"
     yield (
@@ -355,7 +368,7 @@ def _collecting(
         "and run"
     )
     yield f"  {_COMMAND} collect more.jsonl {sample}"
-    if os.path.isfile(file) and " --gold " not in source:
+    if joins and os.path.isfile(shlex.split(source)[0]):
         together = f"cat {source} more/responses.jsonl > all.jsonl"
         yield f"  {together} && {_COMMAND} evaluate all.jsonl"
 

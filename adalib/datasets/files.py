@@ -29,6 +29,7 @@ from adalib.threads import cores
 __all__ = [
     "DataError",
     "check_room",
+    "checked_size",
     "cores",
     "free_memory",
     "kind_of",
@@ -70,7 +71,7 @@ def open_lines(
     path = Path(path)
     limit_bytes = limit or (MAX_FILE if part is None else math.inf)
     try:
-        size = _checked_size(path, limit_bytes)
+        size = checked_size(path, limit_bytes)
         if part is None:  # in memory a file takes at least its size
             check_room(
                 str(path), "reading it", size, "split it, or leave out fields that are not needed"
@@ -187,7 +188,7 @@ def line_parts(path: str | os.PathLike, lines: int) -> Iterator[Part]:
     Reading of a compressed file cannot start in its middle.
     """
     path = Path(path)
-    _checked_size(path, math.inf)
+    checked_size(path, math.inf)
     if path.name.endswith(".gz"):
         yield 0, 0, sys.maxsize
         return
@@ -235,7 +236,7 @@ def _lines(
             yield number, line
 
 
-def _checked_size(path: Path, limit: float) -> int:
+def checked_size(path: Path, limit: float) -> int:
     """Return the size of a regular file; DataError if it is something else or too large."""
     try:
         about = path.stat()

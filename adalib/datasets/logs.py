@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 from adalib.datasets.files import DataError, read_lines
 from adalib.datasets.golds import read_golds
-from adalib.datasets.loading import from_records, text_hash
+from adalib.datasets.loading import text_hash
 from adalib.datasets.responses import Responses
+from adalib.datasets.sampled import join_samples
 from adalib.vote.kinds import answer_reader
 
-__all__ = ["is_log", "read_log"]
+__all__ = ["content_text", "field_at", "is_log", "read_log", "user_text"]
 
 
 class _Reply(NamedTuple):
@@ -71,8 +72,8 @@ def read_log(path: str | os.PathLike, gold: str, kind: str = "auto") -> tuple[Re
             continue
         models.add(str(_find(record, "model") or _find(record, "request_model")))
         key = text_hash(json.dumps(request, sort_keys=True))
-        question = _question(request)
-        correct = golds.of(question, record.get("id")) if golds else _at(record, gold)
+        question = user_text(request)
+        correct = golds.of(question, record.get("id")) if golds else field_at(record, gold)
         questions.setdefault(key, {"id": key, "question": question, "gold": correct})
         replies.setdefault(key, []).extend(given)
     if len(models) > 1:
@@ -85,42 +86,33 @@ def read_log(path: str | os.PathLike, gold: str, kind: str = "auto") -> tuple[Re
         raise DataError(
             f"{path}: {gold} has no correct answer to its questions; name another field, or a file"
         )
-    sizes = [len(replies[key]) for key in with_gold]
-    # As many answers per question as keep the most answers in all.
-    samples = max(
-        set(sizes), key=lambda size: size * sum(other >= size for other in sizes), default=0
+    responses = join_samples(
+        path,
+        {key: questions[key] for key in with_gold},
+        {
+            key: [
+                {
+                    "answers": extract(reply.text, reply.finish == "stop"),
+                    "texts": reply.text,
+                    "finish": reply.finish,
+                    "tokens": reply.tokens,
+                    "logprob": reply.logprob,
+                }
+                for reply in replies[key]
+            ]
+            for key in with_gold
+        },
+        mend="sample the questions again with adalib collect",
     )
-    if samples < 2:
-        raise DataError(
-            f"{path}: hardly a prompt comes twice; sample its questions again with adalib collect"
-        )
-    enough = [key for key in with_gold if len(replies[key]) >= samples]
-    # A number of each answer is kept where every answer has it.
-    measured = [
-        name
-        for name in ("tokens", "logprob")
-        if all(getattr(reply, name) is not None for key in enough for reply in replies[key])
-    ]
-    rows: list[tuple[str, int, dict[str, Any]]] = []
-    for key in enough:
-        kept = replies[key][:samples]
-        row = questions[key] | {
-            "answers": [extract(reply.text, reply.finish == "stop") for reply in kept],
-            "texts": [reply.text for reply in kept],
-            "finish": [reply.finish for reply in kept],
-        }
-        row |= {name: [getattr(reply, name) for reply in kept] for name in measured}
-        number = len(rows) + 1
-        rows.append((f"{path}, question {number}", number, row))
     summary = (
         f"{count:,} lines hold {len(questions):,} prompts; "
-        f"kept are {len(rows):,} with {samples} answers each"
+        f"kept are {responses.n:,} with {responses.samples} answers each"
     )
-    if len(rows) < len(with_gold):
+    if responses.n < len(with_gold):
         summary += (
             ", and a router asks hard questions more often: these may be harder than your traffic"
         )
-    return from_records(os.fspath(path), rows), summary
+    return responses, summary
 
 
 def _request(record: dict[str, Any]) -> Any:
@@ -134,22 +126,28 @@ def _replies(record: dict[str, Any]) -> list[_Reply]:
     choices = choices if isinstance(choices, list) else [{"text": _find(record, "completion")}]
     replies = []
     for choice in choices:
-        text = _at(choice, "message.content") or _at(choice, "text")
+        text = field_at(choice, "message.content") or field_at(choice, "text")
         if isinstance(text, str):
-            finish = str(_at(choice, "finish_reason") or "stop")
-            tokens = _at(choice, "tokens")
-            logprob = _at(choice, "logprob")
+            finish = str(field_at(choice, "finish_reason") or "stop")
+            tokens = field_at(choice, "tokens")
+            logprob = field_at(choice, "logprob")
             replies.append(_Reply(text, finish, tokens, logprob))
     return replies
 
 
-def _question(request: Any) -> str:
-    """Return the user's last message; if it has several pieces, their texts."""
+def user_text(request: Any) -> str:
+    """Return the user's last message of a prompt or a list of messages, as one text."""
     turns = request if isinstance(request, list) else [{"role": "user", "content": request}]
-    by_user = (_at(turn, "content") for turn in reversed(turns) if _at(turn, "role") == "user")
-    content = next(by_user, "")
+    by_user = (
+        field_at(turn, "content") for turn in reversed(turns) if field_at(turn, "role") == "user"
+    )
+    return content_text(next(by_user, ""))
+
+
+def content_text(content: Any) -> str:
+    """Return a message's content as one text; if it has several pieces, their texts."""
     if isinstance(content, list):
-        return "\n".join(str(_at(piece, "text") or "") for piece in content)
+        return "\n".join(str(field_at(piece, "text") or "") for piece in content)
     return str(content)
 
 
@@ -162,7 +160,7 @@ def _find(value: Any, name: str, deep: int = 4) -> Any:
     return _opened(value.get(name)) or next(filter(None, inner), None)
 
 
-def _at(value: Any, path: str) -> Any:
+def field_at(value: Any, path: str) -> Any:
     """Return a field within fields, such as ``metadata.gold``; None if there is none."""
     for name in path.split("."):
         value = _opened(value)

@@ -1,5 +1,5 @@
-"""What a page shows of itself: its code behind a small link, its name and picture where a link to
-it is shared.
+"""What a page shows of itself: its code behind a small link, markup that screen readers understand,
+its name and picture where a link to it is shared.
 
 Code that only draws stands after what it drew, folded, so that a figure is followed by its caption
 and then by "code". ``book/_static/code.js`` adds the switch in the header that opens all of it.
@@ -87,6 +87,19 @@ def with_printed_numbers(body: str) -> str:
     return _PRINTED.sub(printed, body)
 
 
+def with_plain_roles(body: str) -> str:
+    """The page as screen readers want it: no heading cell without a heading, no role that was
+    withdrawn from the standard (docutils gives it to every reference).
+
+    >>> with_plain_roles('<tr><th class="head"><p></p></th><th>b</th></tr>')
+    '<tr><td></td><th>b</th></tr>'
+    >>> with_plain_roles('<div class="citation" role="doc-biblioentry">')
+    '<div class="citation">'
+    """
+    body = re.sub(r"<th\b[^>]*>\s*(?:<p></p>)?\s*</th>", "<td></td>", body)
+    return body.replace(' role="doc-biblioentry"', "")
+
+
 def head(title: str, description: str, icon: str, address: str) -> str:
     """What the head of a page tells others: its name, a line about it, its icon, and a picture
     where one can be shown.
@@ -118,7 +131,7 @@ def head(title: str, description: str, icon: str, address: str) -> str:
 def describe(app, pagename, templatename, context, doctree) -> None:
     """Print the numbers of a page as in a book, and write its head."""
     if "body" in context:
-        context["body"] = with_printed_numbers(with_ids_once(context["body"]))
+        context["body"] = with_plain_roles(with_printed_numbers(with_ids_once(context["body"])))
     paragraphs = doctree.findall(nodes.paragraph) if doctree and pagename != "book/intro" else ()
     description = next(
         (" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60),

@@ -70,7 +70,7 @@
     return make(
       "section",
       { class: "market-card" },
-      make("h4", {}, name),
+      make("h3", {}, name),
       make("p", { class: "market-question" }, each.question),
       curve(each, budgets),
       table,
@@ -206,7 +206,7 @@
     document.body.append(sheet);
     const show = () => {
       const number = asked();
-      if (number === null) place.replaceChildren(make("h3", {}, "The class"), classroom(game, sheet), make("h3", {}, "The twins"), twins(game, sheet));
+      if (number === null) place.replaceChildren(make("h2", {}, "The class"), classroom(game, sheet), make("h2", {}, "The twins"), twins(game, sheet));
       else place.replaceChildren(card(dealt(game, number), game.budgets, `Card ${number}`), make("p", {}, make("a", { href: "#" }, "Leave the card and show the whole game")));
       if (number !== null) place.scrollIntoView();
     };

@@ -100,7 +100,7 @@
       board.hidden = !totals.you;
       if (board.hidden) return;
       const cell = (text, tag = "td") => element(tag, {}, text);
-      const head = element("tr", {}, ...["", "right", "tokens", "waiting", "points"].map((name) => cell(name, "th")));
+      const head = element("tr", {}, ...["player", "right", "tokens", "waiting", "points"].map((name) => cell(name, "th")));
       const rows = Object.entries(players).map(([who, name]) => {
         const total = totals[who];
         const figures = ["right", "tokens", "waiting"].map((part) => cell((total[part] / total.played).toFixed(2)));

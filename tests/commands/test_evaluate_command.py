@@ -1,4 +1,4 @@
-"""``python -m adalib evaluate``: the promised JSON on anyone's file, one clear line for bad input."""
+"""``python -m adalib evaluate``: the JSON on anyone's file, one clear line for bad input."""
 
 import argparse
 import json

@@ -89,7 +89,7 @@ def test_a_log_is_evaluated(tmp_path, capsys, refused):
         (["evaluate", other, *gold], "m, other; give the lines of one model"),
         (
             ["evaluate", write(tmp_path / "once.jsonl", samples=1), "--gold", "metadata.gold"],
-            "hardly a prompt comes twice",
+            "hardly a question was answered twice",
         ),
     ):
         refused(command, message)

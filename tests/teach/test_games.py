@@ -416,7 +416,7 @@ class TestMarket:
         cards = classroom.data["cards"]
         for number in (17, len(cards) + 17):
             page.evaluate(f"location.hash = 'card={number}'")
-            page.locator(".market-card h4", has_text=f"Card {number}").wait_for()
+            page.locator(".market-card h3", has_text=f"Card {number}").wait_for()
             assert page.locator(".adalib-market .market-card").count() == 1
             points = page.locator(".market-card tr").nth(1).locator("td").all_inner_texts()
             assert points == [str(point) for point in cards[16]["points"]]
