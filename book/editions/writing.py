@@ -15,15 +15,17 @@ import nbformat
 from nbformat import NotebookNode
 
 from contents import keys, pages
+from editions.grading import grading_page
 from editions.live import Book, live_notebook
 from editions.student import for_students, locked_quizzes
 from editions.text import Block, blocks, read_works
 
 __all__ = ["instructor_sources", "live_notebooks", "read_values", "refresh", "student_sources"]
 
-KEY = "notebooks/answer_key"
+#: Pages of the instructor's edition alone; the last one is written by `editions.grading`.
+INSTRUCTORS = ("notebooks/answer_key", "book/exam", "grading")
 #: Pages that answer what students are asked, or tell how to lead a class.
-TEACHERS = ("book/teach", "notebooks/market", KEY)
+TEACHERS = ("book/teach", "book/topics", "notebooks/market", *INSTRUCTORS)
 INSTALL = (
     "To run this notebook elsewhere, install the package once, from the folder that holds its file: <code>pip install "
     '"./{wheel}[notebooks]"</code>. The page offers that file beside this notebook, and a hand-out brings it.'
@@ -159,8 +161,8 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
 
 
 def instructor_sources(root: Path, target: Path) -> None:
-    """Write the sources of the instructor's book: those of the book itself, and the key, which no
-    public page holds.
+    """Write the sources of the instructor's book: those of the book itself, and `INSTRUCTORS`,
+    which no public page holds.
 
     What the book's notebooks gave is taken over, so that only the key is run.
     """
@@ -175,8 +177,10 @@ def instructor_sources(root: Path, target: Path) -> None:
     )
     (target / RAN).write_text(json.dumps(_with_runs(ours, theirs)))
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
-    last = "      - file: notebooks/market\n"
-    _write(target / "_toc.yml", toc.replace(last, f"{last}      - file: {KEY}\n"))
+    first = "  - caption: Reference\n"
+    added = "".join(f"      - file: {page}\n" for page in INSTRUCTORS)
+    _write(target / "_toc.yml", toc.replace(first, f"{added}{first}"))
+    _write(target / "grading.md", grading_page(root))
 
 
 def _with_runs(ours: dict, theirs: dict) -> dict:
@@ -207,7 +211,7 @@ def _ours(text: str) -> str:
 
 def _unlinked(text: str) -> str:
     """A text whose links to the teachers' pages are words."""
-    names = "|".join(page.rsplit("/", 1)[1] for page in TEACHERS)
+    names = "|".join(page.rsplit("/", 1)[-1] for page in TEACHERS)
     return re.sub(
         rf"\[([^\]]*)\]\((?:[\w./]*/)?(?:{names})\.(?:md|ipynb)(?:#[\w-]+)?\)", r"\1", text
     )
