@@ -129,8 +129,10 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None:
+def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> list[str]:
     """Write the sources of the student's book: no solution, no marked option, no teacher's page.
+
+    Returns the names of its notebooks.
 
     ``values`` are the numbers that the explanations of a quiz quote, which are locked as text.
     Files that did not change are left alone, so that a second build is as quick as that of the
@@ -145,6 +147,7 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
     _write(target / "_config.yml", (root / "_config.yml").read_text(encoding="utf-8"))
     rest = shutil.ignore_patterns("*.md", "*.pyc", "__pycache__")
     shutil.copytree(root / "book", target / "book", dirs_exist_ok=True, ignore=rest)
+    notebooks = []
     for page in pages(root):
         if page.name in TEACHERS:
             continue
@@ -157,7 +160,9 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
                 if cell.cell_type == "markdown":
                     cell.source = _unlinked(cell.source)
             text = nbformat.writes(notebook) + "\n"
+            notebooks.append(page.name)
         _write(target / source.relative_to(root), text)
+    return notebooks
 
 
 def instructor_sources(root: Path, target: Path) -> None:
