@@ -42,6 +42,14 @@ answer work there; nothing is installed and nothing is sent.
 
 On Windows write `py` for `python3` and `venv\\Scripts\\` for `venv/bin/`. The third line says
 whether all is well. Exercises are numbered alike in book and notebooks.
+
+**On a Chromebook or a tablet**, where nothing can be installed, two ways are left. Ask your teacher
+for the address of the notebooks in the browser (JupyterLite, which `make lite` writes for any web
+server), and keep what you write with *File, Download*, because a browser may delete it. Or read the
+book at your teacher's address instead of from this folder; the cells of its chapters then run in
+the page. `html/index.html` itself opens on a Chromebook once the zip is unpacked with the Files app.
+
+The text is under CC BY 4.0 and the code under the MIT licence; `LICENSE` has both.
 """
 CHECK = """import sys
 
@@ -64,7 +72,12 @@ def main(name: str, root: Path) -> int:
     build = root / "_build"
     executed = build / "jupyter_execute" / "notebooks"
     if name == "source":
-        student_sources(root, build / "student" / "source", read_values(executed))
+        from editions.runs import take_runs  # needs what builds the book
+
+        source = build / "student" / "source"
+        written = student_sources(root, source, read_values(executed))
+        taken = take_runs(root, source, written)
+        print(f"{len(taken)} of {len(written)} notebooks keep the outputs of `make book`")
     elif name == "key":
         instructor_sources(root, build / "instructor" / "source")
     elif name == "lab":
@@ -147,7 +160,8 @@ def hand_out(name: str, root: Path, built: Path) -> None:
     shutil.copy(wheel, target)
     (target / "START-HERE.md").write_text(START.format(wheel=wheel.name), encoding="utf-8")
     (target / "check_environment.py").write_text(CHECK, encoding="utf-8")
-    parts = ["START-HERE.md", "check_environment.py", wheel.name, "html", "notebooks"]
+    shutil.copy(root / "LICENSE", target)
+    parts = ["START-HERE.md", "LICENSE", "check_environment.py", wheel.name, "html", "notebooks"]
     with zipfile.ZipFile(target / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as pack:
         for path in sorted(
             one for part in parts for one in [target / part, *(target / part).rglob("*")]

@@ -23,8 +23,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from adalib.teach.exercises import checks
-from adalib.teach.exercises.judged import Build, Construction, Proof
 from adalib.teach.homework import homework
+from editions.grading import points
 
 __all__ = ["Exercise", "assignment", "grade_class", "homework_notebook", "write_assignments"]
 
@@ -33,9 +33,6 @@ _CHAPTER = re.compile(r'\bchecks\("(\w+)"\)')
 _STUDENT = re.compile(r'^student_id = "([^"\n]*)"', re.M)
 _SKIPPED = "otter_ignore"  # Otter's own tag for a cell that grading leaves out
 _SECONDS = 900  # a submission that takes longer is stopped, and gets no points
-
-#: Points by the kind of an exercise; a value counts 1.
-_POINTS = {Build: 3, Construction: 2, Proof: 4}
 
 _TEST = '''"""Hidden test of the exercise "{name}"."""
 
@@ -104,8 +101,8 @@ def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode
         asked = _CHECKS.search(cell.source) if cell.cell_type == "code" else None
         if asked is None or asked["name"] not in judged:
             continue
-        points = _POINTS.get(type(judged[asked["name"]]), 1)
-        exercise = Exercise(chapter, asked["name"], "", points)
+        worth = points(judged[asked["name"]])
+        exercise = Exercise(chapter, asked["name"], "", worth)
         exercise = exercise._replace(variable=f"my_{exercise.slug}")
         cell.source = re.sub(rf"\b{asked['answer']}\b", exercise.variable, cell.source)
         found.append(exercise)

@@ -14,15 +14,17 @@ import nbformat
 from nbformat import NotebookNode
 
 from contents import keys, pages
+from editions.grading import grading_page
 from editions.live import Book, live_notebook
 from editions.student import for_students, locked_quizzes
 from editions.text import Block, blocks, read_works
 
 __all__ = ["instructor_sources", "live_notebooks", "read_values", "refresh", "student_sources"]
 
-KEY = "notebooks/answer_key"
+#: Pages of the instructor's edition alone; the last one is written by `editions.grading`.
+INSTRUCTORS = ("notebooks/answer_key", "book/exam", "grading")
 #: Pages that answer what students are asked, or tell how to lead a class.
-TEACHERS = ("book/teach", "notebooks/market", KEY)
+TEACHERS = ("book/teach", "book/topics", "notebooks/market", *INSTRUCTORS)
 INSTALL = (
     "To run this notebook elsewhere, install the package once, from the folder that holds its "
     'file: <code>pip install "./{wheel}[notebooks]"</code>. '
@@ -127,8 +129,10 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None:
+def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> list[str]:
     """Write the sources of the student's book: no solution, no marked option, no teacher's page.
+
+    Returns the names of its notebooks.
 
     ``values`` are the numbers that the explanations of a quiz quote, which are locked as text.
     Files that did not change are left alone, so that a second build is as quick as that of the
@@ -143,6 +147,7 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
     _write(target / "_config.yml", (root / "_config.yml").read_text(encoding="utf-8"))
     rest = shutil.ignore_patterns("*.md", "*.pyc", "__pycache__")
     shutil.copytree(root / "book", target / "book", dirs_exist_ok=True, ignore=rest)
+    notebooks = []
     for page in pages(root):
         if page.name in TEACHERS:
             continue
@@ -155,11 +160,13 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> None
                 if cell.cell_type == "markdown":
                     cell.source = _unlinked(cell.source)
             text = nbformat.writes(notebook) + "\n"
+            notebooks.append(page.name)
         _write(target / source.relative_to(root), text)
+    return notebooks
 
 
 def instructor_sources(root: Path, target: Path) -> None:
-    """Write the sources of the instructor's book, which alone holds the answer key.
+    """Write the sources of the instructor's book: the book's own and the pages of `INSTRUCTORS`.
 
     What the book's notebooks gave is taken over, so that only the key is run.
     """
@@ -174,8 +181,10 @@ def instructor_sources(root: Path, target: Path) -> None:
     )
     (target / RAN).write_text(json.dumps(_with_runs(ours, theirs)))
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
-    last = "      - file: notebooks/market\n"
-    _write(target / "_toc.yml", toc.replace(last, f"{last}      - file: {KEY}\n"))
+    first = "  - caption: Reference\n"
+    added = "".join(f"      - file: {page}\n" for page in INSTRUCTORS)
+    _write(target / "_toc.yml", toc.replace(first, f"{added}{first}"))
+    _write(target / "grading.md", grading_page(root))
 
 
 def _with_runs(ours: dict, theirs: dict) -> dict:
@@ -206,7 +215,7 @@ def _ours(text: str) -> str:
 
 def _unlinked(text: str) -> str:
     """A text whose links to the teachers' pages are words."""
-    names = "|".join(page.rsplit("/", 1)[1] for page in TEACHERS)
+    names = "|".join(page.rsplit("/", 1)[-1] for page in TEACHERS)
     return re.sub(
         rf"\[([^\]]*)\]\((?:[\w./]*/)?(?:{names})\.(?:md|ipynb)(?:#[\w-]+)?\)", r"\1", text
     )
