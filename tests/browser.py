@@ -23,12 +23,11 @@ FLAGS = [
     "--disable-background-networking",
 ]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-# Resolves once all formulas of a page are typeset and all its figures drawn: as for the Print
-# button, since otherwise both wait for a reader who scrolls.
+# Resolves once all figures of a page are drawn: as for the Print button, since otherwise they wait
+# for a reader who scrolls.
 DRAWN = """async () => {
   const done = () =>
-    [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(".main-svg")) &&
-    [...document.querySelectorAll(".math")].every((math) => math.querySelector("mjx-container"));
+    [...document.querySelectorAll(".plotly-graph-div")].every((div) => div.querySelector(".main-svg"));
   window.dispatchEvent(new Event("adalib-draw-all"));
   while (!done()) await new Promise((go) => setTimeout(go, 50));
 }"""

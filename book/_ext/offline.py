@@ -1,11 +1,8 @@
-"""The rendered book asks nothing of the network: it carries its own MathJax, plotly.js, icons and
-fonts.
+"""The rendered book asks nothing of the network: it carries its own plotly.js, icons and fonts.
 
-They come at build time out of installed, pinned packages, and of each only what the book uses: the
-parts of MathJax that read TeX and write SVG, the traces of plotly.js that are drawn (see
-`small_plotly`), the icons that are shown (see `small_icons`). MathJax and plotly.js are loaded when
-a formula or a figure comes near the screen. (The ``sphinx-mathjax-offline`` package is used for its
-files alone; as an extension it would copy 24 MB.)
+Libraries come at build time out of installed, pinned packages, and of each only what the book uses:
+the traces of plotly.js that are drawn (see `small_plotly`), the icons that are shown (see
+`small_icons`). plotly.js is loaded when a figure comes near the screen.
 """
 
 from __future__ import annotations
@@ -13,23 +10,12 @@ from __future__ import annotations
 import filecmp
 import shutil
 from base64 import b64encode
-from importlib.metadata import files
 from importlib.resources import files as resources
 from pathlib import Path
 
 import small_icons
 import small_plotly
 
-# Together three quarters of the bundle that would do the same, and run in short turns; _config.yml
-# names them, too.
-MATHJAX = (
-    "startup.js",
-    "core.js",
-    "input/tex.js",
-    "output/svg.js",
-    "output/svg/fonts/tex.js",
-    "a11y/assistive-mml.js",
-)
 PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
 # Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not
@@ -41,6 +27,7 @@ FONTS = {
     "serif-italic.woff2": ("Adalib Serif", "400 700", "italic"),
     "sans.woff2": ("Adalib Sans", "400 700", "normal"),
     "mono.woff2": ("Adalib Mono", "400 700", "normal"),
+    "math.woff2": ("Adalib Math", "400", "normal"),
 }
 STATIC = Path(__file__).parent.parent / "_static"
 # Places of class adalib-NAME are played by NAME.js, which says so itself (games).
@@ -49,13 +36,6 @@ GAMES = {
     for script in sorted(STATIC.glob("*.js"))
     if f'everywhere("{script.stem}"' in script.read_text(encoding="utf-8")
 }
-
-
-def mathjax_source() -> Path:
-    """Where pip put MathJax."""
-    return next(
-        Path(f.locate()).parent for f in files("sphinx-mathjax-offline") if f.name == MATHJAX[0]
-    )
 
 
 def plotly_source() -> Path:
@@ -88,16 +68,6 @@ def write_plotly(target: Path) -> None:
         target.write_text(EAGER + cut, encoding="utf-8")
 
 
-def write_mathjax(target: Path) -> None:
-    """Copy the parts of MathJax, unless they are there."""
-    for part in MATHJAX:
-        source = (mathjax_source() / part).read_text(encoding="utf-8")
-        path = target / part
-        if not path.exists() or path.read_text(encoding="utf-8") != EAGER + source:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(EAGER + source, encoding="utf-8")
-
-
 def copy_assets(app) -> None:
     """Put the libraries into the book's own static folder, and our style and scripts where they
     changed.
@@ -110,7 +80,6 @@ def copy_assets(app) -> None:
     static = Path(app.outdir) / "_static"
     write_plotly(static / "lib" / PLOTLY)
     (static / "fonts.css").write_text(fonts_css(), encoding="utf-8")
-    write_mathjax(static / "lib" / "mathjax")
     wanted = {}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
@@ -123,8 +92,7 @@ def copy_assets(app) -> None:
 
 
 def load_scripts(app, pagename, templatename, context, doctree) -> None:
-    """Load what draws on the pages that hold a figure or a game. (Sphinx loads what typesets where
-    formulas are.)"""
+    """Load what draws on the pages that hold a figure or a game."""
     body = context.get("body", "")
     if "plotly-graph-div" in body:
         app.add_js_file(

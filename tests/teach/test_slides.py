@@ -139,13 +139,13 @@ def test_every_chapter_has_a_deck_of_whole_sentences(decks):
                 ), (where, told)
 
 
-# The slides that do not fit, once their formulas are set and their figures drawn.
+# The slides that do not fit, once their figures are drawn.
 OVERFLOW = """async () => {
   const found = [];
   const rest = () => new Promise((go) => setTimeout(go, 100));
   for (const slide of document.querySelectorAll(".deck-slide")) {
     const late = (what, done) => [...slide.querySelectorAll(what)].some((one) => one.offsetParent && !one.closest("details") && !one.querySelector(done));
-    while (late(".plotly-graph-div", ".main-svg") || late(".deck-shown .math", "mjx-container")) await rest();
+    while (late(".plotly-graph-div", ".main-svg")) await rest();
     await rest();
     if (slide.scrollHeight > slide.clientHeight + 1 || slide.scrollWidth > slide.clientWidth + 1)
       found.push([slide.querySelector("h1, h2").textContent, slide.scrollHeight, slide.scrollWidth]);
