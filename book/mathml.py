@@ -12,6 +12,7 @@ import unicodedata
 from functools import cache
 from importlib.metadata import files
 from pathlib import Path
+from xml.etree.ElementTree import Element, fromstring, tostring
 
 from dukpy import JSInterpreter
 
@@ -39,9 +40,8 @@ STYLES = {
     "script": ("MATHEMATICAL SCRIPT", "SCRIPT"),
     "double-struck": ("MATHEMATICAL DOUBLE-STRUCK", "DOUBLE-STRUCK"),
 }
-_STYLED = re.compile(r'<(m[in])\b([^>]*?) mathvariant="([a-z-]+)"([^>]*)>([^<]*)</\1>')
-_NOTES = re.compile(r' data-mjx-[a-z-]+="[^"]*"| xmlns="[^"]*"')
-_ERROR = re.compile(r'<merror data-mjx-error="([^"]*)"')
+ACCENTS = {"^": "ˆ", "¯": "‾", "~": "˜"}  # as MathJax writes them, as a browser centres them
+NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 
 
 class FormulaError(ValueError):
@@ -76,11 +76,21 @@ def _letter(letter: str, style: str) -> str:
     raise FormulaError(f"there is no {style} {letter}")
 
 
-def _with_style(match: re.Match) -> str:
-    tag, before, style, after, text = match.groups()
-    if style == "normal":
-        return match[0]
-    return f"<{tag}{before}{after}>{''.join(_letter(one, style) for one in text)}</{tag}>"
+def _for_browsers(formula: Element) -> None:
+    """Say in MathML Core, which browsers draw, what MathJax says in the whole of MathML."""
+    for part in formula.iter():
+        for name in [name for name in part.attrib if name.startswith("data-mjx-")]:
+            del part.attrib[name]
+        style = part.get("mathvariant", "normal")
+        if style != "normal":
+            del part.attrib["mathvariant"]
+            part.text = "".join(_letter(letter, style) for letter in part.text or "")
+        if part.tag == "mover" and part[1].tag == "mo" and part[1].text in ACCENTS:
+            part.set("accent", "true")
+            part[1].text = ACCENTS[part[1].text]
+        if part.tag == "mo" and len(part.text or "") > 1 and part.text.isalpha():  # max, log
+            part.set("lspace", "0")
+            part.set("rspace", "0.17em")
 
 
 @cache
@@ -88,11 +98,12 @@ def to_mathml(tex: str, display: bool = False) -> str:
     r"""Write a formula as MathML, on one line.
 
     >>> print(to_mathml(r"b \in \mathcal{B}"))
-    <math><mi>b</mi><mo>&#x2208;</mo><mrow><mi>ℬ</mi></mrow></math>
+    <math><mi>b</mi><mo>∈</mo><mrow><mi>ℬ</mi></mrow></math>
     """
     mathml = _engine().evaljs("toMathML(dukpy.tex, dukpy.display)", tex=tex, display=display)
-    unread = _ERROR.search(mathml)
-    if unread:
-        raise FormulaError(f"{unread[1]}: {tex}")
-    mathml = _STYLED.sub(_with_style, _NOTES.sub("", mathml))
-    return re.sub(r"\s*\n\s*", "", mathml)
+    formula = fromstring(re.sub(r"\s*\n\s*", "", mathml).replace(NAMESPACE, ""))
+    unread = formula.find(".//merror")
+    if unread is not None:
+        raise FormulaError(f"{unread.get('data-mjx-error')}: {tex}")
+    _for_browsers(formula)
+    return tostring(formula, encoding="unicode")
