@@ -10,6 +10,7 @@ from __future__ import annotations
 import filecmp
 import shutil
 from base64 import b64encode
+from collections.abc import Callable
 from importlib.resources import files as resources
 from pathlib import Path
 
@@ -21,6 +22,7 @@ ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load i
 # Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not
 # bit by bit later.
 EAGER = "//# allFunctionsCalledOnLoad\n"
+FOLDER = Path(__file__).parent.parent / "fonts"
 # Family, weights and style of every font file (book/make_fonts.py cut them).
 FONTS = {
     "serif.woff2": ("Adalib Serif", "400 700", "normal"),
@@ -43,17 +45,36 @@ def plotly_source() -> Path:
     return Path(str(resources("plotly") / "package_data" / PLOTLY))
 
 
-def fonts_css() -> str:
-    """The fonts as a style sheet that holds them: from disk, browsers refuse to load a font from a
-    file of its own."""
+def font_faces(address: Callable[[Path], str], display: str) -> str:
+    """A style sheet of the book's fonts.
+
+    ``address`` says from where a font is loaded, ``display`` (as CSS has it) what a text does in
+    the meantime. A formula always takes its own font, for the brackets.
+    """
     faces = []
     for name, (family, weights, style) in FONTS.items():
-        data = b64encode((Path(__file__).parent.parent / "fonts" / name).read_bytes()).decode()
+        shown = "swap" if family == "Adalib Math" else display
         faces.append(
             f'@font-face {{ font-family: "{family}"; font-weight: {weights}; font-style: {style}; '
-            f'src: url("data:font/woff2;base64,{data}") format("woff2"); }}\n'
+            f'font-display: {shown}; src: url("{address(FOLDER / name)}") format("woff2"); }}\n'
         )
     return "".join(faces)
+
+
+def inlined(font: Path) -> str:
+    """A font as an address that holds it."""
+    return f"data:font/woff2;base64,{b64encode(font.read_bytes()).decode()}"
+
+
+def write_fonts(target: Path) -> None:
+    """Write the fonts twice, as the layout's template says: apart, and all in one style sheet."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in FONTS:
+        shutil.copyfile(FOLDER / name, target / name)
+    # A text that was shown in another font stays in it, so that no line moves.
+    apart = font_faces(lambda font: font.name, display="optional")
+    (target / "apart.css").write_text(apart, encoding="utf-8")
+    (target / "all.css").write_text(font_faces(inlined, display="block"), encoding="utf-8")
 
 
 def write_plotly(target: Path) -> None:
@@ -79,7 +100,7 @@ def copy_assets(app) -> None:
         return
     static = Path(app.outdir) / "_static"
     write_plotly(static / "lib" / PLOTLY)
-    (static / "fonts.css").write_text(fonts_css(), encoding="utf-8")
+    write_fonts(static / "fonts")
     wanted = {}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
