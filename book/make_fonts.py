@@ -1,13 +1,13 @@
-"""Cut the book's fonts out of Adobe's Source family, weights 400 to 700, as WOFF2.
+"""Cut the book's fonts, as WOFF2, out of Adobe's Source family and out of STIX Two Math.
 
 The fonts that it writes are kept in book/fonts, so that nobody needs to run this but who adds a
-character. It wants the npm packages `source-serif`, `source-sans` and `source-code-pro`, unpacked,
-and fonttools with brotli:
+character. It wants the npm packages `source-serif`, `source-sans` and `source-code-pro` and the
+wheel of `ziamath`, unpacked, and fonttools with brotli:
 
     python book/make_fonts.py FOLDER_OF_THE_PACKAGES
 
 The licence (OFL 1.1) reserves the name "Source" for the whole fonts: the parts are called Adalib
-Serif, Sans and Mono.
+Serif, Sans and Mono, and that of STIX Two Math, Adalib Math.
 """
 
 from __future__ import annotations
@@ -26,6 +26,16 @@ LETTERS = "20-7e a0-17f 2c6-2dd 300-308 391-3c9 2010-205e 2070-2094 2122 2212 22
 # the sans.
 SIGNS = "20a0-20bf 2116 2150-215e 2190-2199 2200-22ff 2308-230b 2500-257f 25a0-25ff 2713-2718"
 SERIF = "source-serif/package/VAR/SourceSerif4Variable"
+# Letters of formulas, upright, italic, bold, script and double-struck, Greek ones, and signs.
+FORMULAS = (
+    "20-7e a0 ac af b1 b7 d7 f7 131 237 2c6 2c7 2d8-2dc 302-308 30c 332 338 391-3c9 3d1 3d5 "
+    "3f0 3f1 3f5 2013-2016 2018-201d 2026 2032-2034 203e 2061-2064 20d7 210b-2115 2119-211d "
+    "2124 212c 2130-2133 2190-2194 21a6 21d0-21d4 2200-2209 2211-2213 2217-221e 2223-222b "
+    "2237 223c 2243-2248 2260-2265 226a 226b 2282-2287 22a4 22a5 22c0-22c6 22ee-22f1 "
+    "2308-230b 23de 23df 27e8 27e9 2a7d 2a7e 1d400-1d467 1d49c-1d4b5 1d538-1d551 1d6e2-1d71b "
+    "1d7ce-1d7d7"
+)
+STIX = "ziamath/fonts/STIXTwoMath-Regular.ttf"
 FONTS = {
     "serif": (f"{SERIF}-Roman.ttf", "Adalib Serif", LETTERS),
     "serif-italic": (f"{SERIF}-Italic.ttf", "Adalib Serif", LETTERS),
@@ -39,23 +49,25 @@ FONTS = {
         "Adalib Mono",
         f"{LETTERS} {SIGNS}",
     ),
+    "math": (STIX, "Adalib Math", FORMULAS),
 }
+# ssty draws primes and indices, dtls takes the dot off an i under a hat, flac flattens the hat.
+FEATURES = ["kern", "liga", "mark", "mkmk", "ccmp", "tnum", "lnum", "ssty", "dtls", "flac"]
 TEXT_SIZE = 14  # points: the drawing of the letters, where a font has one for every size
 
 
 def cut(source: Path, family: str, ranges: str) -> TTFont:
-    """A part of a variable font, under its own name."""
+    """A part of a font, under its own name."""
     font = TTFont(source)
-    options = Options(
-        layout_features=["kern", "liga", "mark", "mkmk", "ccmp", "tnum", "lnum"], flavor="woff2"
-    )
-    subsetter = Subsetter(options)
+    subsetter = Subsetter(Options(layout_features=FEATURES))
     for ends in ranges.split():
         low, _, high = ends.partition("-")
         subsetter.populate(unicodes=range(int(low, 16), int(high or low, 16) + 1))
     subsetter.subset(font)
-    sized = {"opsz": TEXT_SIZE} if any(axis.axisTag == "opsz" for axis in font["fvar"].axes) else {}
-    font = instantiateVariableFont(font, {"wght": (400, 700), **sized})
+    if "fvar" in font:
+        has_sizes = any(axis.axisTag == "opsz" for axis in font["fvar"].axes)
+        sized = {"opsz": TEXT_SIZE} if has_sizes else {}
+        font = instantiateVariableFont(font, {"wght": (400, 700), **sized})
     for record in font["name"].names:
         if record.nameID in (1, 3, 4, 6, 16, 25):
             record.string = family if record.nameID in (1, 4, 16) else family.replace(" ", "")

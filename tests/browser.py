@@ -23,11 +23,10 @@ FLAGS = [
     "--disable-background-networking",
 ]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-# Resolves once all formulas of a page are typeset and all its figures drawn: as for the Print
-# button, since otherwise both wait for a reader who scrolls.
+# Resolves once all figures of a page are drawn: as for the Print button, since otherwise they wait
+# for a reader who scrolls.
 DRAWN = """async () => {
-  const missing = () => document.querySelectorAll(
-    ".plotly-graph-div:not(:has(.main-svg)), .math:not(:has(mjx-container))");
+  const missing = () => document.querySelectorAll(".plotly-graph-div:not(:has(.main-svg))");
   const deadline = performance.now() + 600_000;
   window.dispatchEvent(new Event("adalib-draw-all"));
   while (missing().length) {

@@ -14,15 +14,14 @@ from pathlib import Path
 
 SCRIPT = "excerpts.js"
 ORDER = "search.js"  # which results come first
-# Code and displayed formulas say little in one line; an inline formula loses its marks.
+# Code and displayed formulas say little in one line.
 _UNSEEN = re.compile(
     r"<(script|style|svg|pre)\b.*?</\1>|<div class=\"math\b.*?</div>"
     r"|<a class=\"headerlink\".*?</a>|<[^>]+>",
     re.S,
 )
+_TAG = re.compile(r"<[^>]+>")
 _FORMULA = re.compile(r'<span class="math\b[^>]*>(.*?)</span>', re.S)
-_GREEK = {"lambda": "λ", "pi": "π", "star": "⋆", "le": "≤", "ge": "≥", "bar": "", "mathcal": ""}
-
 # In place of the network: a page's text, in the element where the search page looks for it.
 _HAND_OUT = """
 const fetched = window.fetch;
@@ -46,20 +45,8 @@ def seen(page: str) -> str:
     'Votes 1 < 2'
     """
     article = re.search(r"<article\b.*?</article>", page, re.S)
-    text = _FORMULA.sub(lambda found: plain(found[1]), article[0] if article else "")
+    text = _FORMULA.sub(lambda found: _TAG.sub("", found[1]), article[0] if article else "")
     return " ".join(html.unescape(_UNSEEN.sub(" ", text)).split())
-
-
-def plain(formula: str) -> str:
-    r"""A formula of TeX as letters.
-
-    Examples
-    --------
-    >>> plain(r"\(\lambda \ge 0\)")
-    'λ ≥ 0'
-    """
-    letters = re.sub(r"\\([a-zA-Z]+)", lambda found: _GREEK.get(found[1], found[1]), formula)
-    return re.sub(r"\\.|[{}^_$]", "", letters)
 
 
 def write(app, exception) -> None:

@@ -1,10 +1,8 @@
-"""A book without network: it carries its own MathJax, plotly.js, icons and fonts.
+"""A book without network: it carries its own plotly.js, icons and fonts.
 
-They come at build time out of installed, pinned packages, and of each only what the book uses: the
-parts of MathJax that read TeX and write SVG, the traces of plotly.js that are drawn (see
-`small_plotly`), the icons that are shown (see `small_icons`). MathJax and plotly.js are loaded when
-a formula or a figure comes near the screen. (The ``sphinx-mathjax-offline`` package is used for its
-files alone; as an extension it would copy 24 MB.)
+Libraries come at build time out of installed, pinned packages, and of each only what the book uses:
+the traces of plotly.js that are drawn (see `small_plotly`), the icons that are shown (see
+`small_icons`). plotly.js is loaded when a figure comes near the screen.
 """
 
 from __future__ import annotations
@@ -12,34 +10,26 @@ from __future__ import annotations
 import filecmp
 import shutil
 from base64 import b64encode
-from importlib.metadata import files
+from collections.abc import Callable
 from importlib.resources import files as resources
 from pathlib import Path
 
 import small_icons
 import small_plotly
 
-# Together three quarters of the bundle that would do the same, and run in short turns; _config.yml
-# names them, too.
-MATHJAX = (
-    "startup.js",
-    "core.js",
-    "input/tex.js",
-    "output/svg.js",
-    "output/svg/fonts/tex.js",
-    "a11y/assistive-mml.js",
-)
 PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
 # Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not
 # bit by bit later.
 EAGER = "//# allFunctionsCalledOnLoad\n"
+FOLDER = Path(__file__).parent.parent / "fonts"
 # Family, weights and style of every font file (book/make_fonts.py cut them).
 FONTS = {
     "serif.woff2": ("Adalib Serif", "400 700", "normal"),
     "serif-italic.woff2": ("Adalib Serif", "400 700", "italic"),
     "sans.woff2": ("Adalib Sans", "400 700", "normal"),
     "mono.woff2": ("Adalib Mono", "400 700", "normal"),
+    "math.woff2": ("Adalib Math", "400", "normal"),
 }
 STATIC = Path(__file__).parent.parent / "_static"
 # Places of class adalib-NAME are played by NAME.js, which says so itself (games).
@@ -50,28 +40,41 @@ GAMES = {
 }
 
 
-def mathjax_source() -> Path:
-    """Where pip put MathJax."""
-    return next(
-        Path(f.locate()).parent for f in files("sphinx-mathjax-offline") if f.name == MATHJAX[0]
-    )
-
-
 def plotly_source() -> Path:
     """Where pip put plotly.js."""
     return Path(str(resources("plotly") / "package_data" / PLOTLY))
 
 
-def fonts_css() -> str:
-    """Return a style sheet that holds the fonts, since browsers load no font file from disk."""
+def font_faces(address: Callable[[Path], str], display: str) -> str:
+    """A style sheet of the book's fonts.
+
+    ``address`` says from where a font is loaded, ``display`` (as CSS has it) what a text does in
+    the meantime. A formula always takes its own font, for the brackets.
+    """
     faces = []
     for name, (family, weights, style) in FONTS.items():
-        data = b64encode((Path(__file__).parent.parent / "fonts" / name).read_bytes()).decode()
+        shown = "swap" if family == "Adalib Math" else display
         faces.append(
             f'@font-face {{ font-family: "{family}"; font-weight: {weights}; font-style: {style}; '
-            f'src: url("data:font/woff2;base64,{data}") format("woff2"); }}\n'
+            f'font-display: {shown}; src: url("{address(FOLDER / name)}") format("woff2"); }}\n'
         )
     return "".join(faces)
+
+
+def inlined(font: Path) -> str:
+    """A font as an address that holds it."""
+    return f"data:font/woff2;base64,{b64encode(font.read_bytes()).decode()}"
+
+
+def write_fonts(target: Path) -> None:
+    """Write the fonts twice, as the layout's template says: apart, and all in one style sheet."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in FONTS:
+        shutil.copyfile(FOLDER / name, target / name)
+    # A text that was shown in another font stays in it, so that no line moves.
+    apart = font_faces(lambda font: font.name, display="optional")
+    (target / "apart.css").write_text(apart, encoding="utf-8")
+    (target / "all.css").write_text(font_faces(inlined, display="block"), encoding="utf-8")
 
 
 def write_plotly(target: Path) -> None:
@@ -85,16 +88,6 @@ def write_plotly(target: Path) -> None:
         target.write_text(EAGER + cut, encoding="utf-8")
 
 
-def write_mathjax(target: Path) -> None:
-    """Copy the parts of MathJax, unless they are there."""
-    for part in MATHJAX:
-        source = (mathjax_source() / part).read_text(encoding="utf-8")
-        path = target / part
-        if not path.exists() or path.read_text(encoding="utf-8") != EAGER + source:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(EAGER + source, encoding="utf-8")
-
-
 def copy_assets(app) -> None:
     """Put libraries, styles and scripts that changed into the book's static folder.
 
@@ -105,8 +98,7 @@ def copy_assets(app) -> None:
         return
     static = Path(app.outdir) / "_static"
     write_plotly(static / "lib" / PLOTLY)
-    (static / "fonts.css").write_text(fonts_css(), encoding="utf-8")
-    write_mathjax(static / "lib" / "mathjax")
+    write_fonts(static / "fonts")
     wanted = {}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
@@ -119,10 +111,7 @@ def copy_assets(app) -> None:
 
 
 def load_scripts(app, pagename, templatename, context, doctree) -> None:
-    """Load what draws only on pages with a figure or a game.
-
-    Sphinx itself loads MathJax where formulas are.
-    """
+    """Load what draws only on pages with a figure or a game."""
     body = context.get("body", "")
     if "plotly-graph-div" in body:
         # It runs plotly.js when a figure comes near.

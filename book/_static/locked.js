@@ -15,15 +15,16 @@
     return new TextDecoder().decode(text);
   }
 
-  // Explanations hold plain text, `code` and $formulas$; formulas.js typesets the latter.
+  // Explanations hold plain text, `code` and formulas in MathML.
   function explained(text) {
     const why = document.createElement("em");
-    for (const part of text.split(/(\$[^$]+\$|`[^`]+`)/)) {
-      if (/^[$`]/.test(part)) {
-        const inner = document.createElement(part[0] === "$" ? "span" : "code");
-        inner.textContent = part[0] === "$" ? `\\(${part.slice(1, -1)}\\)` : part.slice(1, -1);
-        if (part[0] === "$") inner.className = "math notranslate nohighlight";
-        why.append(inner);
+    for (const part of text.split(/(<math>.*?<\/math>|`[^`]+`)/)) {
+      if (part.startsWith("<math>")) {
+        const formula = Object.assign(document.createElement("span"), { className: "math notranslate nohighlight" });
+        formula.innerHTML = part;
+        why.append(formula);
+      } else if (part.startsWith("`")) {
+        why.append(Object.assign(document.createElement("code"), { textContent: part.slice(1, -1) }));
       } else {
         why.append(part);
       }

@@ -50,7 +50,7 @@
 
   // --- print -----------------------------------------------------------------------------------------------------------
 
-  const undone = () => document.querySelector(".plotly-graph-div:not(.js-plotly-plot), .math:not(:has(mjx-container))");
+  const undone = () => document.querySelector(".plotly-graph-div:not(.js-plotly-plot)");
 
   /** Draw all, then open the browser's dialogue. */
   async function print(event) {
@@ -58,7 +58,7 @@
     event.stopImmediatePropagation();
     const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "adalib-printing" }));
     said.setAttribute("role", "status");
-    said.textContent = "Drawing every figure and formula before printing …";
+    said.textContent = "Drawing every figure before printing …";
     window.dispatchEvent(new Event("adalib-draw-all"));
     for (let tries = 0; undone() && tries < 600; tries++) await new Promise((go) => setTimeout(go, 50));
     said.remove();

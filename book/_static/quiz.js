@@ -5,10 +5,9 @@
 (function () {
   "use strict";
 
-  // Say something, and why. The reason was no part of the page when its formulas were typeset.
+  // Say something, and why.
   function tell(said, words, why) {
     said.replaceChildren(words, ...[...why.childNodes].map((node) => node.cloneNode(true)));
-    if (said.querySelector(".math")) window.typesetFormulas?.([said]);
   }
 
   // A question counts by its first answer; later ones are for learning.
@@ -29,7 +28,6 @@
         for (const other of choices.children) other.classList.remove("quiz-right", "quiz-wrong");
         button.classList.add(right ? "quiz-right" : "quiz-wrong");
         tell(said, right ? "Right. " : "Not quite. ", why);
-        if (said.querySelector(".math")) window.typesetFormulas?.([said]); // it was not on the page before
         answer(right, !answered);
         answered = true;
       });

@@ -3,7 +3,7 @@
 (function () {
   "use strict";
 
-  const KINDS = "pre, div.math, mjx-container, .adalib-scroll, table.dataframe, .pst-scrollable-table-container";
+  const KINDS = "pre, div.math, .adalib-scroll, table.dataframe, .pst-scrollable-table-container";
 
   const LEAST = 0.6; // of a formula's size: smaller letters are not read
   const FADE = "2rem";
@@ -17,7 +17,7 @@
 
   // All are measured before any is changed.
   function shrink() {
-    const formulas = [...document.querySelectorAll(".bd-article div.math mjx-container")];
+    const formulas = [...document.querySelectorAll(".bd-article div.math")];
     formulas.forEach((formula) => (formula.style.fontSize = ""));
     const shares = formulas.map((formula) => formula.clientWidth / formula.scrollWidth);
     formulas.forEach((formula, at) => {
@@ -46,5 +46,5 @@
   window.addEventListener("load", () => {
     document.querySelectorAll(".citation-list[role=list]").forEach((list) => list.removeAttribute("role"));
   });
-  for (const event of ["load", "resize", "click", "adalib-typeset", "adalib-fitted"]) window.addEventListener(event, later);
+  for (const event of ["load", "resize", "click", "adalib-fitted"]) window.addEventListener(event, later);
 })();

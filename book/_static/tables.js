@@ -55,6 +55,6 @@
     }).observe(article);
     // What is folded has no width until it opens.
     article.addEventListener("toggle", () => fit(tables, width), { capture: true });
-    window.addEventListener("adalib-typeset", () => fit(tables, width));
+    document.fonts.ready.then(() => fit(tables, width)); // formulas are wider or narrower in their own font
   });
 })();

@@ -340,10 +340,8 @@ def deck(page: str) -> str:
 
 
 def _is_needed(tag: Tag) -> bool:
-    """Whether a script draws or plays something on a slide, or sets formulas."""
-    if tag.get("defer") == "defer":  # the book's own
-        return not _LEFT_OUT.search(str(tag["src"]))
-    return "window.MathJax" in (tag.string or "")
+    """Whether a script is the book's own, and draws or plays something on a slide."""
+    return tag.get("defer") == "defer" and not _LEFT_OUT.search(str(tag["src"]))
 
 
 def _section(slide: Slide) -> str:

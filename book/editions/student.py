@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from nbformat import NotebookNode
 
 from editions.text import spelled_out
+from mathml import to_mathml
 
 __all__ = ["for_students", "lock", "locked_quizzes", "solution_cells", "without_solutions"]
 
@@ -121,6 +122,7 @@ def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
     def lock_option(option: re.Match, guessed: bool) -> str:
         shown = option["text"]
         why = spelled_out(" ".join(option["why"].split()), values)
+        why = re.sub(r"\$([^$]+)\$", lambda formula: to_mathml(formula[1]), why)
         mark = "1" if option["mark"] in "xX" else "0"
         salt = f"{zlib.crc32((shown + why).encode()):08x}"
         kept = lock(json.dumps([mark, why, spelled_out(shown, values) if guessed else ""]), salt)

@@ -160,12 +160,11 @@ def test_slides_show_whole_sentences(slides_by_chapter):
             ), (where, lead_text)
 
 
-# The slides that do not fit, once their formulas are set and their figures drawn.
+# The slides that do not fit, once their figures are drawn.
 OVERFLOW = """async () => {
   const found = [];
   const rest = () => new Promise((go) => setTimeout(go, 100));
-  const undrawn =
-    ".plotly-graph-div:not(:has(.main-svg)), .deck-shown .math:not(:has(mjx-container))";
+  const undrawn = ".plotly-graph-div:not(:has(.main-svg))";
   const waits = (part) => part.offsetParent && !part.closest("details");
   const deadline = performance.now() + 600_000;
   for (const slide of document.querySelectorAll(".deck-slide")) {
