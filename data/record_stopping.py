@@ -1,4 +1,4 @@
-"""Compute the whole comparison of chapter 9, and write it to data/recorded/stopping.jsonl, which the chapter reads.
+"""Compute the whole comparison of the chapter "When to stop", and write it to data/recorded/stopping.jsonl, which the chapter reads.
 
 Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
 be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
@@ -102,7 +102,7 @@ def stopping_cells(
     menu: Sequence[int] = _BUDGETS,
     peers: bool = True,
 ) -> list[dict]:
-    """Compute every cell of chapter 9's table for one file: a row's figures, and in ``over`` its lead on others.
+    """Compute every cell of that chapter's table for one file: a row's figures, and in ``over`` its lead on others.
 
     Rungs and peers that need log-probabilities are left out where there are none, text where all texts are alike.
     Peers are tuned to every target, and scored as published at what that costs; there the rungs are scored too.
