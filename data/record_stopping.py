@@ -1,4 +1,4 @@
-"""Compute the whole comparison of the chapter "When to stop", and write it to data/recorded/stopping.jsonl, which the chapter reads.
+"""Compute the whole comparison of the chapter "When to stop", and write it to data/recorded/stopping.jsonl.
 
 Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is kept, so that it can
 be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four home-made settings are held out by question,
