@@ -7,9 +7,10 @@ kept, so that it can be stopped and started again; ``--anew`` begins anew). GSM8
 home-made settings are held out by question, at six targets, with every peer, with signals that say
 nothing and with other folds; the home-made ones at three targets with the mean token entropy,
 those of `word` by family, there also as the router runs it; and a simulated population whose votes
-say nothing. On the home-made sets the mix and the oracle have the five budgets of "Results";
+say nothing. On the home-made sets the mix and the oracle have the five budgets of the chapter "Results and ablations";
 data/recorded/menus.jsonl has the same comparison where they may stop wherever the policy may. A
-test computes some of the cells again."""
+test computes some of the cells again.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +100,7 @@ def stopping_cells(
     menu: Sequence[int] = _BUDGETS,
     peers: bool = True,
 ) -> list[dict]:
-    """Compute every cell of the comparison for one file: figures, and in ``over`` the leads.
+    """Compute every cell of that chapter's table for one file: figures, and in ``over`` the leads.
 
     Rungs and peers that need log-probabilities are left out where there are none, text where all
     texts are alike. Peers are tuned to every target, and scored as published at what that costs;

@@ -210,7 +210,7 @@ def flat_null(n: int, seed: int = 0) -> Population:
 
     Two questions in five are a fair coin between two answers, with a true curve that is flat at
     1/2. Of the others, half are always right and half always wrong. Explained in the chapter
-    "Estimation", and used as the control in the chapter "Patterns and ablations".
+    "Estimation", and used as the control in the chapter "Results and ablations".
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Plan:
     """The probability of each budget for each question.
 
     Labels are probabilities of 0 and 1, and a random mix has the same row for every question.
-    Expected accuracy and cost are exact. Explained in the chapter "Results".
+    Expected accuracy and cost are exact. Explained in the chapter "Results and ablations".
 
     Parameters
     ----------
@@ -122,7 +122,8 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
     """Return the best plan that treats all questions alike: the bar that a policy has to beat.
 
     It mixes the two neighbouring corners of the upper concave hull of the uniform budgets. It
-    spends less than the budget if no larger budget helps. Explained in the chapter "Results".
+    spends less than the budget if no larger budget helps. Explained in the chapter "Results and
+    ablations".
 
     Parameters
     ----------

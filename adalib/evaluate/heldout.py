@@ -69,7 +69,7 @@ MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 class Protocol:
     """How `held_out` deals questions and answers into parts that teach and parts that score.
 
-    Explained in the chapter "Results".
+    Explained in the chapter "Results and ablations".
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def held_out(
 
     One half of every question's samples teaches and the other half scores, both ways round. The
     questions are dealt into folds, and each is scored by models that learned from the others.
-    Explained in the chapter "Results"; ``learners`` in the chapter "Learning".
+    Explained in the chapter "Results and ablations"; ``learners`` in the chapter "Learning".
 
     Parameters
     ----------

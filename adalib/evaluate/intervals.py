@@ -40,8 +40,8 @@ def mean_interval(values: ArrayLike, level: float = 0.95, times: float = 1.0) ->
     .. math:: \bar x \pm t_{N-1} \, \frac{s}{\sqrt N}, \qquad
               s^2 = \frac{1}{N-1} \sum_i (x_i - \bar x)^2 .
 
-    Explained in the chapter "One question, many answers"; the chapter "Results" shows where it
-    holds and where it does not.
+    Explained in the chapter "One question, many answers"; the appendix "Rivals, the certificate,
+    and how intervals and verdicts were calibrated" shows where it holds and where it does not.
 
     Parameters
     ----------
@@ -89,8 +89,9 @@ def cautious_bound(
               \sum_i w_i \log(W p_i) \ge -\tfrac12\, t_{N-1}^2 \Bigr\} ,
 
     where the other weights are 1, W is the sum of all weights and t is Student's quantile for
-    one-sided error ``wrong``. An upper bound is ``-cautious_bound(-gains)``. The chapter
-    "Results" compares it with other bounds.
+    one-sided error ``wrong``. An upper bound is ``-cautious_bound(-gains)``. The appendix
+    "Rivals, the certificate, and how intervals and verdicts were calibrated" compares it with
+    other bounds.
 
     Parameters
     ----------
@@ -148,7 +149,8 @@ def hidden_loss(n: int, size: float = 1.0, wrong: float = 0.05) -> float:
     If a share q of all questions loses ``size``, a sample of n holds none of them with chance
     :math:`(1 - q)^n`. The largest share that stays unseen that often is
     :math:`q = 1 - \mathrm{wrong}^{1/n}`, about 3/n at 5%, and it lowers the mean by q times
-    ``size``. Explained in the chapter "Results".
+    ``size``. Explained in the appendix "Rivals, the certificate, and how intervals and verdicts
+    were calibrated".
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
 
     The intervals in the text are the ordinary ones of `mean_interval`. If stopping rules were
     tried, the policies that decide before asking are judged a second time without them.
-    Explained in the chapter "Results", and the chapter "When to stop".
+    Explained in the chapter "Results and ablations", and the chapter "When to stop".
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class LabelPolicy(LearnedPolicy):
 
     An estimator in the manner of scikit-learn: `sklearn.base.clone` copies it, and ``get_params``
     and ``set_params`` reach its parameters and those of the model. Explained in the chapter
-    "Learning"; other classifiers in the chapter "Patterns and ablations".
+    "Learning"; other classifiers in the chapter "Results and ablations".
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class LabelPolicy(LearnedPolicy):
         """Return the share of each feature in the trees, summing to 1.
 
         For XGBoost it is the share in their gain, as in the paper's figure. Explained in the
-        chapter "Patterns and ablations".
+        chapter "Results and ablations".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))

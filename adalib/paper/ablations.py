@@ -1,7 +1,7 @@
 """The paper's ablations, each beside what it shows where there is nothing to see.
 
 Extra features, five classifiers on a pool of rows, menus of budgets, and how many labelled
-questions a policy needs. Explained in the chapter "Patterns and ablations".
+questions a policy needs. Explained in the chapter "Results and ablations".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what
 printed shares imply.
 
-Explained in the chapter "Patterns and ablations".
+Explained in the chapter "Results and ablations".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ held out.
 Our reconstruction: labels from all samples of all questions, a classifier of four questions in
 five, scored on all of them with the samples that made the labels. The paper says "an 80/20 split
 with 3 random seeds"; that all questions are scored is inferred: the printed tables fit it. The
-honest protocol is `adalib.held_out`. Explained in the chapter "Results".
+honest protocol is `adalib.held_out`. Explained in the chapter "Results and ablations".
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from contents import keys, pages, spelled
 
 # Where pages stood before the book was put in its present order.
 MOVED = {
-    "09_ablations": "08_patterns",
+    "08_patterns": "07_results",
+    "09_ablations": "07_results",
     "10_stopping": "09_stopping",
     "11_deploy": "10_deploy",
     "13_minds": "11_minds",

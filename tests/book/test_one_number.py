@@ -94,8 +94,8 @@ def test_pages_print_one_number_for_one_thing(names, pages):
 
 
 def test_records_that_hold_the_same_row_agree():
-    """Chapters 6, 7 and 12 read one record, chapter 9 another: the same policies, held out alike,
-    came out alike."""
+    """Learning, results and the referee read one record, stopping another: the same policies, held
+    out alike, came out alike."""
     cells, tried = recorded_cells(), 0
     for part in set(cells) & {f"word-fewshot by {group}" for group in ("question", "family")}:
         for row in recorded_rows(part):

@@ -200,4 +200,4 @@ class TestAnotherRoad:
         table = adalib.flat_null(1000).sample(48).table()
         labels = adalib.frontier(table.acc, table.cost).at(3).labels
         middle = table.cost[labels[np.argsort(table.acc[:, 0], kind="stable")[400:600]]].mean()
-        assert self.right("patterns", "middle", middle, middle + 0.2)
+        assert self.right("f_patterns", "middle", middle, middle + 0.2)

@@ -444,7 +444,7 @@ OBJECTS = {
         ]
         + [("What is 12 plus 34?", "What is 12 times 34?"), ("Why?", "How?"), "one text", (1, 2)],
     ),
-    ("patterns", "thin"): (
+    ("f_patterns", "thin"): (
         thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]),
         [
             "twenty questions",

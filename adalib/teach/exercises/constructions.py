@@ -174,7 +174,9 @@ def _blind(answer: Any) -> str | None:
     return f"{apart[0]} tells them apart" if apart else None
 
 
-@_exercise("patterns", "thin", "ten gains too small to buy, and one large gain from a small budget")
+@_exercise(
+    "f_patterns", "thin", "ten gains too small to buy, and one large gain from a small budget"
+)
 def _thin(table: Any) -> str | None:
     if (
         not isinstance(table, UtilityTable)
