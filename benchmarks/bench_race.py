@@ -54,8 +54,8 @@ async def served(router: Router, unseen: Responses) -> tuple[np.ndarray, np.ndar
             )
             waited = loop.time() - start
             before = router.tally.tokens
-            while service.running:  # what a vote that was decided early still has under way
-                await asyncio.sleep(1)
+            # A vote that was decided early still has answers under way.
+            await asyncio.gather(*service.running)
             routed = reply.json()["adalib"]
             written = routed["tokens"] + router.tally.tokens - before
             right = same_answer(routed["answer"], str(unseen.golds[question]))

@@ -1,9 +1,8 @@
-"""Grade a made-up class with the homework assignment of ``make otter``, and compare every student's
-points with what the student deserves.
+"""Grade a made-up class with ``make otter``'s homework; compare points with what is deserved.
 
 Run ``PYTHONPATH=book python benchmarks/trial_otter.py FOLDER 40`` after installing
-requirements-otter.txt and building the wheel (``make wheel``). Besides honest students the class has
-one who changes the judge inside the notebook, one whose loop never ends, one who hands in a
+requirements-otter.txt and building the wheel (``make wheel``). Besides honest students the class
+has one who changes the judge inside the notebook, one whose loop never ends, one who hands in a
 neighbour's notebook, and one whose cell does not parse.
 """
 

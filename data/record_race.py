@@ -106,21 +106,22 @@ def _played(teach: Responses, score: Responses) -> dict[str, np.ndarray]:
     tokens = played_alone.cost / unit  # one by one, one waits for every token
     outcomes[ONE_BY_ONE] = np.array([tokens, played_alone.accuracy, tokens])
     race = PricedRace(("votes",), most=most, repeats=repeats).fit(teach)
-    outcomes["race"] = _raced(race, score, unit)
+    return outcomes | _raced(race, score, unit)
+
+
+def _raced(race: PricedRace, score: Responses, unit: float) -> dict[str, np.ndarray]:
+    """Return cost, accuracy and waiting of every question and budget, by the price of waiting."""
     at_any_price = copy(race)
     at_any_price.waiting_price = 1.0
-    outcomes[LIMITED] = _raced(at_any_price, score, unit)
+    budgets = _affordable(race, unit)
+    mixes = {"race": [race.mix(budget) for budget in budgets]}
+    mixes[LIMITED] = [at_any_price.mix(budget) for budget in budgets]
     for price in WAITING_PRICES:
-        outcomes[f"race, waiting at {price:g}"] = _raced(race, score, unit, price)
-    return outcomes
-
-
-def _raced(
-    race: PricedRace, score: Responses, unit: float, waiting_price: float | None = None
-) -> np.ndarray:
-    """Return cost, accuracy and waiting of every question and budget."""
-    played = race.replay(score, _affordable(race, unit), waiting_price=waiting_price)
-    return np.array([played.cost / unit, played.accuracy, played.waiting])
+        mixes[f"race, waiting at {price:g}"] = [race.mix(budget, price) for budget in budgets]
+    # All at once: many of them use the same races.
+    played = race.replay_mixes(score, [mix for some in mixes.values() for mix in some])
+    outcome = np.array([played.cost / unit, played.accuracy, played.waiting])
+    return dict(zip(mixes, np.split(outcome, len(mixes), axis=2), strict=True))
 
 
 def _affordable(policy: Any, unit: float) -> list[float]:

@@ -3,11 +3,11 @@
 Run ``python data/record_size.py`` (about half an hour on two cores; what is there already is kept,
 ``--anew`` begins anew). It writes data/recorded/size.jsonl for the chapter "Results and ablations".
 The setting is GSM8K by Qwen2.5-Coder 1.5B, all 1,079 questions with 48 answers each. The questions
-are dealt into fourteen folds, so that every question is scored by policies of up to 1,000 others; fewer training
-questions are drawn from those at random. Two descriptions of a question compete: ours (the paper's
-text features and an embedding of its spelling, learned from the training questions) and the same
-text features with the 32 numbers of a sentence encoder (data/embed_questions.py). Intervals are
-Student's over questions.
+are dealt into fourteen folds, so that every question is scored by policies of up to 1,000 others;
+fewer training questions are drawn from those at random. Two descriptions of a question compete:
+ours (the paper's text features and an embedding of its spelling, learned from the training
+questions) and the same text features with the 32 numbers of a sentence encoder
+(data/embed_questions.py). Intervals are Student's over questions.
 """
 
 from __future__ import annotations

@@ -204,11 +204,15 @@ def run(args: argparse.Namespace) -> None:
     for note in _notes(responses, dropped, targets, cost[-1], args.folds, args.learn_from):
         _note(note)
 
-    _report(args, responses, rows, can_draw)
+    _report(args, responses, rows, can_draw, from_log=bool(left_out))
 
 
 def _report(
-    args: argparse.Namespace, responses: Responses | Menu, rows: list[HeldOutRow], can_draw: bool
+    args: argparse.Namespace,
+    responses: Responses | Menu,
+    rows: list[HeldOutRow],
+    can_draw: bool,
+    from_log: bool,
 ) -> None:
     """Print the verdict and the tables, and draw the page."""
     from adalib.evaluate.heldout import as_table
@@ -229,7 +233,7 @@ def _report(
         print(textwrap.fill(sentence, 100))
         print(f"\nHeld out{by}, {responses.n} questions with {responses.samples} samples{more}:")
         print(full_table if args.all else short_table)
-        for line in _next_commands(args, responses, rows, from_log=bool(left_out)):
+        for line in _next_commands(args, responses, rows, from_log=from_log):
             print(cli.shown(line), flush=True)
     if can_draw:
         texts = {"verdict": sentence, "summary": short_table, "table": full_table}
@@ -346,8 +350,8 @@ def _next_commands(
         prices = f" --prices {shlex.quote(args.prices)}" if args.prices else ""
         yield f"Next: {_COMMAND} solve {source} --budget {best.target:g}{prices}"
     else:
-        options = _fit_options(best.policy, responses, args.kind)
-        yield f"Next: {_COMMAND} fit {source} --budget {best.target:g}{options} --out router"
+        options = _fit_options(best, responses, args.cost, args.kind)
+        yield f"Next: {_COMMAND} fit {source} {options} --out router"
     family = _family(responses, args.folds)
     if args.groups is None and family:
         groups = f"--groups {shlex.quote(family)}"
@@ -373,15 +377,22 @@ def _collecting(
         yield f"  {together} && {_COMMAND} evaluate all.jsonl"
 
 
-def _fit_options(policy: str, responses: Any, kind: str | None) -> str:
-    """The options of `fit` that make the policy which did best."""
-    known = {"priced": "", "priced_votes": "", "curve": " --policy curve"}
-    options = known.get(policy, " --policy verdict")
-    if policy == "priced" and responses.logprob is not None:
-        options += " --certainty"
-    if policy == "priced" and responses.entropy is not None:
-        options += " --entropy"
-    return options + (f" --kind {shlex.quote(kind)}" if kind else "")
+def _fit_options(best: HeldOutRow, responses: Any, cost: str, kind: str | None) -> str:
+    """The options of `fit` that make the policy which did best, at its target."""
+    from adalib.evaluate.trials import RACE
+
+    known = {"priced": "", "priced_votes": "", "curve": " --policy curve", RACE: " --race"}
+    options = known.get(best.policy, " --policy verdict")
+    if cost == "tokens" and best.policy != RACE:  # a race counts tokens anyway
+        options += " --cost tokens"
+    if cost == "tokens" or best.policy == RACE:
+        budget = f"{best.target * responses.tokens.mean():.0f}"
+    else:
+        budget = f"{best.target:g}"
+    if best.policy in ("priced", RACE):  # which use every signal that the file has
+        options += " --certainty" if responses.logprob is not None else ""
+        options += " --entropy" if responses.entropy is not None else ""
+    return f"--budget {budget}{options}" + (f" --kind {shlex.quote(kind)}" if kind else "")
 
 
 def _family(responses: Responses | Menu, folds: int) -> str:

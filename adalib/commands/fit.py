@@ -32,8 +32,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "file",
         metavar="FILE",
-        help="sampled answers (.jsonl), a log of Inspect (.eval) or lm-eval (samples_*.jsonl), votes of "
-        "`serve --keep`, or a bundled setting",
+        help="sampled answers (.jsonl), a log of Inspect (.eval) or lm-eval (samples_*.jsonl), "
+        "votes of `serve --keep`, or a bundled setting",
     )
     add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
     add("--out", required=True, metavar="FOLDER", help="where the router is saved")
@@ -68,8 +68,8 @@ def _add_policies(parser: argparse.ArgumentParser) -> None:
         "--waiting-price",
         type=float,
         metavar="X",
-        help="with --race: price of waiting as long as one answer takes, in accuracy "
-        "(default 0.07)",
+        help="with --race: price of waiting as long as one answer takes, in accuracy (default: the "
+        "lowest at which it waits 0.9 answers or less in training, at most 0.07)",
     )
     add(
         "--round",

@@ -52,7 +52,6 @@ _MOST_ANSWERS = 10_000  # to a question; a folder that asks for more has been ta
 LONGEST_QUESTION = 20_000  # characters of a question that a policy reads
 _PARTS = ("policy.json", "reader.json")
 _TAUGHT = 1000  # questions that priced stopping and races learn from at most, as in `held_out`
-WAITING_PRICE = 0.07  # of a race: accuracy per time of one average answer
 
 Unit = Literal["samples", "tokens"]
 Kind = Literal["priced", "curve", "race", "verdict"]
@@ -222,8 +221,9 @@ class Router:
             What waiting for a round of answers costs, in accuracy: 1, 2, 4 or 8 are then asked at
             once, as `adalib.sequential.rounds` says. In place of a schedule.
         waiting_price : float, optional
-            What a race pays for waiting as long as one average answer takes, in accuracy; 0.07 by
-            default.
+            What a race pays for waiting as long as one average answer takes, in accuracy. Default:
+            the lowest price at which it waits no longer than `PricedRace` allows, in training and
+            at this budget.
         groups : sequence, optional
             Questions of one group are left out together when the policy is valued.
         taught : int
@@ -252,8 +252,7 @@ class Router:
         else:
             learner: PricedStopping | PricedRace
             if chosen == "race":
-                price = WAITING_PRICE if waiting_price is None else waiting_price
-                learner = PricedRace(signals, waiting_price=price, seed=seed)
+                learner = _race(signals, waiting_price, seed)
             elif round_price is not None:
                 learner = PricedRounds(round_price, signals, cost=cost, seed=seed)
             else:
@@ -261,6 +260,9 @@ class Router:
             rows = drawn(range(responses.n), taught, seed)
             groups = None if groups is None else [groups[row] for row in rows]
             reader = _fit_live(learner, responses.take(rows), groups, "text" in signals)
+            if isinstance(learner, PricedRace):
+                # Settled here, so that the served race has the price of the race that was held out.
+                learner.waiting_price = learner.price_of_waiting(budget)
             router = cls(learner, reader, budget, cost)
         router.unread_share = unread_share
         return router
@@ -490,6 +492,13 @@ def _check_options(
         raise ValueError(f"a price on rounds needs policy='priced', and no schedule: {why}")
     if schedule is not None and policy == "race":
         raise ValueError("a race has no schedule: it decides at every finish")
+
+
+def _race(signals: Sequence[str], waiting_price: float | None, seed: int) -> PricedRace:
+    """Return a race at a price of waiting, or one that looks for the lowest price it needs."""
+    if waiting_price is None:
+        return PricedRace(signals, seed=seed)
+    return PricedRace(signals, waiting_price=waiting_price, waiting_limit=0.0, seed=seed)
 
 
 def _fit_live(

@@ -461,12 +461,15 @@ class PricedRace(SignalPolicy, TunedRaces):
         heat: Heat | None = None,
     ) -> Outcome:
         heat = heat or Heat(self, streams, features, trained_on)
-        columns = []
-        for member in members:
+        outcomes: dict[int, Outcome] = {}
+        # In the order of their first waves, because a heat keeps the courses of one at a time.
+        for place in sorted(range(len(members)), key=lambda place: members[place].start):
+            member = members[place]
             if isinstance(member, PricedMember):
-                columns.append(_played(member, heat, self.unit))
+                outcomes[place] = _played(member, heat, self.unit)
             else:
-                columns.append(member.play(heat.courses, self.deciding_count))
+                outcomes[place] = member.play(heat.courses, self.deciding_count)
+        columns = [outcomes[place] for place in range(len(members))]
         return Outcome(*(np.column_stack(figures) for figures in zip(*columns, strict=True)))
 
 

@@ -280,7 +280,19 @@ class TunedRaces:
         -------
         RaceReplay
         """
-        used, shares = shares_of([self.mix(budget, waiting_price) for budget in budgets])
+        mixes = [self.mix(budget, waiting_price) for budget in budgets]
+        return self.replay_mixes(responses, mixes, features, seed=seed)
+
+    def replay_mixes(
+        self,
+        responses: Responses,
+        mixes: Sequence[Mix],
+        features: ArrayLike | None = None,
+        *,
+        seed: int = 1,
+    ) -> RaceReplay:
+        """Play answers back to some mixes of members, one column each, as `replay` does."""
+        used, shares = shares_of(mixes)
         members = [self.members[number] for number in used]
         size = max(_STREAMS // min(REPLAYS, responses.samples), 1)
         pieces = []

@@ -47,7 +47,8 @@ whether all is well. Exercises are numbered alike in book and notebooks.
 for the address of the notebooks in the browser (JupyterLite, which `make lite` writes for any web
 server), and keep what you write with *File, Download*, because a browser may delete it. Or read the
 book at your teacher's address instead of from this folder; the cells of its chapters then run in
-the page. `html/index.html` itself opens on a Chromebook once the zip is unpacked with the Files app.
+the page. `html/index.html` itself opens on a Chromebook once the zip is unpacked with the Files
+app.
 
 The text is under CC BY 4.0 and the code under the MIT licence; `LICENSE` has both.
 """

@@ -1,4 +1,4 @@
-"""What others need before they adopt or cite the project: licences, versions, references, workflows."""
+"""What others need before they adopt or cite the project: licences, versions, references."""
 
 from __future__ import annotations
 

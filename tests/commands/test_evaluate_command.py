@@ -4,13 +4,17 @@ import argparse
 import json
 import re
 import shlex
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from adalib.commands.cli import main
 from adalib.commands.collect import arguments as collect_arguments
+from adalib.commands.evaluate import _fit_options
 from adalib.commands.fit import arguments
+from adalib.datasets.populations import beta_population
 from adalib.evaluate.trials import BASELINES, STOPPING
 
 KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain", "waiting"]
@@ -266,6 +270,26 @@ def test_costs_in_tokens_are_in_average_answers_and_race_is_a_row(tmp_path, caps
         )
         assert 1 < rows["mix"]["waiting"] < 2
         assert rows["race"]["waiting"] < rows["mix"]["waiting"]
+
+
+@pytest.mark.parametrize("policy", ["race", "priced", "curve", "margin"])
+@pytest.mark.parametrize("cost", ["samples", "tokens"])
+def test_the_next_command_fits_the_best_policy_at_its_target(policy, cost):
+    """Where tokens are counted, two average answers are twice the mean number of tokens."""
+    answers = beta_population(20, 2, 1).sample(8)
+    tokens = np.random.default_rng(0).geometric(0.01, (20, 8))
+    answers = replace(answers, tokens=tokens, logprob=np.full((20, 8), -0.1))
+    best = SimpleNamespace(policy=policy, target=2.0)
+    parser = argparse.ArgumentParser()
+    arguments(parser)
+    words = shlex.split(_fit_options(best, answers, cost, "number"))
+    asked = parser.parse_args(["answers.jsonl", *words, "--out", "router"])
+    in_tokens = cost == "tokens" or policy == "race"
+    assert asked.budget == (round(2 * tokens.mean()) if in_tokens else 2)
+    assert asked.race == (policy == "race")
+    assert asked.cost == ("tokens" if cost == "tokens" and policy != "race" else None)
+    assert asked.certainty == (policy in ("priced", "race"))
+    assert asked.kind == "number"
 
 
 def test_costs_in_tokens_need_tokens(tmp_path, refused):

@@ -120,7 +120,7 @@ def test_fit_learns_a_race(tmp_path, capsys, refused):
         "--cost=samples": "--race counts tokens",
         "--round=2": "--race decides at every finish",
         "--round-price=0.1": "--race decides at every finish",
-        "--budget=1": "cheapest race",
+        "--budget=1": "cheapest rule",
         "--waiting-price=-1": "waiting_price",
     }
     for word, message in words.items():

@@ -51,7 +51,12 @@ def test_runs_that_were_joined_keep_the_answers_and_the_metric_of_the_filter(tmp
     rng = np.random.default_rng(0)
     right = rng.random((4, 5)) < 0.5
     lines = [
-        line(name, [f"... {name}"], str(name) if right[name, run] else "[invalid]", 1.0 * right[name, run])
+        line(
+            name,
+            [f"... {name}"],
+            str(name) if right[name, run] else "[invalid]",
+            1.0 * right[name, run],
+        )
         for run in range(5)
         for name in range(4)
     ]  # fmt: skip

@@ -103,6 +103,26 @@ def test_a_price_spends_the_budget_of_the_envelope(fitted):
         router.price(float(fitted.costs[0]) / 2)
 
 
+def test_the_served_race_waits_as_the_fitted_one():
+    """At the price of the budget it plays the races of the policy's own mix, at the lowest price
+    of waiting that meets the limit; a price that the operator gives holds as it is."""
+    answers = beta_population(60, 2, 1).sample(8)
+    tokens = np.random.default_rng(2).exponential(100, (60, 8)) + 1
+    teach = replace(answers, tokens=tokens)
+    budget = 2.0 * float(tokens.mean())
+    options = {"budget": budget, "policy": "race", "cost": "tokens", "signals": ("votes",)}
+    alone = PricedRace(("votes",)).fit(teach)
+    router = Router.fit(teach, **options)
+    assert router.policy.waiting_price == alone.price_of_waiting(budget) < alone.waiting_price
+    mix = alone.mix(budget)
+    price = router.price(budget)
+    expected = [router.plan("", price * factor).expected for factor in (1.0001, 0.9999)]
+    assert expected == pytest.approx([alone.costs[mix.low], alone.costs[mix.high]])
+    assert alone.waits(budget) <= alone.waiting_limit
+    given = Router.fit(teach, waiting_price=0.05, **options)
+    assert given.policy.waiting_price == 0.05
+
+
 @pytest.mark.parametrize("per_event", [1, 3])
 def test_the_first_finish_closes_the_lines_of_the_others(first_of_three, per_event):
     """The bill has what the cancelled ones had written, by their streams and the usage of the
@@ -269,7 +289,7 @@ def test_half_of_all_questions_wait_less_than_for_one_answer():
     found = []
     for train, unseen in (halves, halves[::-1]):
         test = score.take(unseen)
-        options = {"signals": ("votes",), "cost": "tokens", "waiting_price": 0.07}
+        options = {"signals": ("votes",), "cost": "tokens"}
         router = Router.fit(teach.take(train), budget=2 * unit, policy="race", **options)
         client = RecordedModel(test.answers, test.tokens)
         found += in_virtual_time(served(router, client, test.n))

@@ -1,4 +1,4 @@
-"""The exam questions: every number of a solution is computed here from the numbers of its question."""
+"""The exam questions: every number of a solution is computed from its question."""
 
 from __future__ import annotations
 
