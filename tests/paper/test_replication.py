@@ -448,7 +448,7 @@ OTHERWISE = {
     ),
     "largest gains": said("along", frame(measures.along, low=0.01)),
     "plateau at 3": printed(lambda t: [t[name].update(level_gain=[0.005] * 3) for name in MATH]),
-    "predictable": said("told", {"a": (0.3, 0.3), "b": (0.3, 0.3)}),
+    "predictable": said("correlations", {"a": (0.3, 0.3), "b": (0.3, 0.3)}),
     "gains by level": said("levels", [at_level_3(0.2)] * 2),
     "difficulty, not model": said("contrast", measures.contrast(("math-qwen15", "math-qwen15"))),
     "selective oracle": {"budget": 8},
