@@ -452,7 +452,7 @@ OTHERWISE = {
     ),
     "largest gains": with_argument("along", frame(measures.along, low=0.01)),
     "plateau at 3": printed(lambda t: [t[name].update(level_gain=[0.005] * 3) for name in MATH]),
-    "predictable": with_argument("told", {"a": (0.3, 0.3), "b": (0.3, 0.3)}),
+    "predictable": with_argument("correlations", {"a": (0.3, 0.3), "b": (0.3, 0.3)}),
     "gains by level": with_argument("levels", [at_level_3(0.2)] * 2),
     "difficulty, not model": with_argument(
         "contrast", measures.contrast(("math-qwen15", "math-qwen15"))
