@@ -32,8 +32,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "file",
         metavar="FILE",
-        help="sampled answers (.jsonl), a log of Inspect (.eval) or lm-eval (samples_*.jsonl), votes of "
-        "`serve --keep`, or a bundled setting",
+        help="sampled answers (.jsonl), a log of Inspect (.eval) or lm-eval (samples_*.jsonl), "
+        "votes of `serve --keep`, or a bundled setting",
     )
     add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
     add("--out", required=True, metavar="FOLDER", help="where the router is saved")

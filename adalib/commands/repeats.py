@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> None:
         numbers = f"{some.min():,}" if np.ptp(some) == 0 else f"{some.min():,} to {some.max():,}"
         print(f"  {numbers} answers each: {some.size:,} questions")
     on_these = (
-        f"Standard error of the mean accuracy on these questions: {100 * plan.error:.2f} points, and "
-        f"{100 * plan.equal_error:.2f} with equally many answers each, "
+        f"Standard error of the mean accuracy on these questions: {100 * plan.error:.2f} points, "
+        f"and {100 * plan.equal_error:.2f} with equally many answers each, "
         f"which would need {plan.more_if_equal:.0%} more answers for the same error. "
         f"Together with the pilot: {100 * plan.combined_error:.2f}."
     )
