@@ -119,12 +119,12 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("told", FAULTS)
-def test_a_fault_names_the_entry_and_the_mend(tmp_path, told):
-    path = write(tmp_path / "run.eval", FAULTS[told])
+@pytest.mark.parametrize("message", FAULTS)
+def test_a_fault_names_the_entry_and_the_mend(tmp_path, message):
+    path = write(tmp_path / "run.eval", FAULTS[message])
     with pytest.raises(DataError, match=r"run\.eval.*;") as fault:
         read_inspect_log(path)
-    assert told in str(fault.value)
+    assert message in str(fault.value)
 
 
 ODD = [None, 3, "text", [], ["a"], {}, {"a": 1}, [[]], True]

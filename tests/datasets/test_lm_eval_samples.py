@@ -50,16 +50,11 @@ def test_repeats_are_read_from_the_texts_where_the_filter_has_voted(tmp_path):
 def test_runs_that_were_joined_keep_the_answers_and_the_metric_of_the_filter(tmp_path):
     rng = np.random.default_rng(0)
     right = rng.random((4, 5)) < 0.5
-    lines = [
-        line(
-            name,
-            [f"... {name}"],
-            str(name) if right[name, run] else "[invalid]",
-            1.0 * right[name, run],
-        )
-        for run in range(5)
-        for name in range(4)
-    ]  # fmt: skip
+    lines = []
+    for run in range(5):
+        for name in range(4):
+            kept = str(name) if right[name, run] else "[invalid]"
+            lines.append(line(name, [f"... {name}"], kept, float(right[name, run])))
     found, _ = read_lm_eval_samples(write(tmp_path, *lines))
     assert np.array_equal(found.correct, right)
     assert found.answers == [[str(n) if one else "" for one in row] for n, row in enumerate(right)]
@@ -108,12 +103,12 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("told", FAULTS)
-def test_a_fault_names_the_line_and_the_mend(tmp_path, told):
-    path = write(tmp_path, repeated(0, 2), FAULTS[told])
+@pytest.mark.parametrize("message", FAULTS)
+def test_a_fault_names_the_line_and_the_mend(tmp_path, message):
+    path = write(tmp_path, repeated(0, 2), FAULTS[message])
     with pytest.raises(DataError) as fault:
         read_lm_eval_samples(path)
-    assert f"{path}, {told}" in str(fault.value)
+    assert f"{path}, {message}" in str(fault.value)
 
 
 def test_one_answer_per_document_is_too_few(tmp_path):
