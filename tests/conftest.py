@@ -48,9 +48,9 @@ def run_to_end(coroutine):
     return in_own_thread(asyncio.run, coroutine)
 
 
-def wait_until(condition, wanted: str, process=None, seconds: float = 120.0) -> None:
+def wait_until(condition, wanted: str, process=None, seconds: float = 600.0) -> None:
     """Wait until a condition holds, as long as the process (if any) runs; else fail, saying what
-    was wanted."""
+    was wanted. Ten minutes, because a loaded machine is slow and not wrong."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert process is None or process.poll() is None, f"the process ended before {wanted}"

@@ -121,7 +121,7 @@ def serving(
 
 def wait_until_closed(service):
     """A place is given back a moment after its caller has the reply."""
-    wait_until(lambda: service.open == 0, "every place is given back", seconds=300)
+    wait_until(lambda: service.open == 0, "every place is given back")
 
 
 @pytest.fixture(scope="module")
@@ -469,9 +469,12 @@ def test_a_fault_in_the_middle_gives_the_best_vote_so_far(folder):
 
 def test_a_hang_ends_at_the_deadline(folder):
     with (
-        FaultServer(lambda k: "ok" if k == 0 else "hang") as upstream,
+        FaultServer() as upstream,
         serving(folder, upstream, deadline=2) as running,
     ):
+        running.post()  # what a server does once is not part of the two seconds
+        before = len(upstream.seen)
+        upstream.fault = lambda k: "ok" if k == before else "hang"
         assert running.post(adalib={"price": 0}).json()["adalib"]["samples"] == 1
         reply = running.post()
         assert (reply.status_code, reply.json()["error"]["code"]) == (504, "timeout")
@@ -889,7 +892,7 @@ def test_unreadable_answers_are_compared_with_training(folder):
         for _ in range(watch.ENOUGH):
             running.post(adalib={"price": 0})
             notes = running.http.get("/live.json").json()["notes"]
-            if notes:
+            if any("cannot be read" in note for note in notes):
                 break
         (note,) = notes
         assert "100.0% of the answers cannot be read, 0.2% in training" in note
