@@ -7,11 +7,40 @@
   const BASE = new URL("../_live/", STATIC).href;
   const NEEDS = document.querySelector('meta[name="adalib-live"]').content.split(" ");
   const FROM_DISK =
-    "Python runs in this page only when it comes over HTTP: type make live and make serve where the book was built, and open the address that is printed.";
+    "You opened this page from a folder, and there a browser runs no Python. Your changes are kept, and Download saves them as a notebook. To run them, open the chapter's notebook (START-HERE.md in your folder says how), or ask your teacher for the book's address. If you built the book yourself, type make live and make serve.";
   const ABSENT = "This copy of the book has no Python beside it: type make live where it was built, then load this page again.";
+
+  const PAGE = location.pathname.split("/").pop().replace(/\.html$/, "");
 
   let worker = null;
   const cells = [];
+
+  // What a reader wrote, by cell, in this browser alone. A cell that the book has changed since then is the book's again.
+  const edits = {
+    name: (cell) => `adalib-live:${PAGE}:${cell.at}`,
+    read(cell) {
+      try {
+        const found = JSON.parse(localStorage.getItem(this.name(cell)));
+        return found?.original === cell.original ? found.source : null;
+      } catch {
+        return null; // a browser that keeps nothing
+      }
+    },
+    write(cell) {
+      try {
+        localStorage.setItem(this.name(cell), JSON.stringify({ original: cell.original, source: cell.source }));
+      } catch {
+        cell.say("This browser keeps no changes: download them before you leave.");
+      }
+    },
+    drop(cell) {
+      try {
+        localStorage.removeItem(this.name(cell));
+      } catch {
+        // there is nothing to drop
+      }
+    },
+  };
 
   function element(tag, properties, ...children) {
     const made = Object.assign(document.createElement(tag), properties);
@@ -57,12 +86,13 @@
     touch() {
       if (this.said) return;
       this.reset = this.act("Reset", "The cell and its output as the book has them", () => this.restore());
+      this.save = this.act("Download", "All cells of this page as they are now, as a notebook", download);
       this.stop = this.act("Stop", "End Python; the next run starts it again", stop);
       this.bar = element("progress", { max: 1 });
       this.bar.setAttribute("aria-label", "Loading Python");
       this.said = element("span", { className: "live-said" });
       this.said.setAttribute("role", "status");
-      this.reset.hidden = this.stop.hidden = this.bar.hidden = true;
+      this.reset.hidden = this.save.hidden = this.stop.hidden = this.bar.hidden = true;
       this.tools.append(this.bar, this.said);
     }
 
@@ -71,19 +101,34 @@
     }
 
     open() {
+      this.writeIn(this.original);
+      this.editor.focus();
+    }
+
+    // What the reader wrote last time is back.
+    recall() {
+      const source = edits.read(this);
+      if (source === null) return;
+      this.writeIn(source);
+      this.say("Your changes from last time. Reset shows the book's cell.");
+    }
+
+    writeIn(source) {
       this.touch();
       if (!this.editor) {
-        this.editor = element("textarea", { className: "live-editor", spellcheck: false, value: this.original });
+        this.editor = element("textarea", { className: "live-editor", spellcheck: false, value: source });
         this.editor.setAttribute("aria-label", "Code of this cell; Escape, then Tab, leaves it");
         this.editor.setAttribute("autocapitalize", "off");
-        this.editor.addEventListener("input", () => this.fit());
+        this.editor.addEventListener("input", () => {
+          this.fit();
+          edits.write(this);
+        });
         this.editor.addEventListener("keydown", (event) => this.key(event));
         this.shown.hidden = true;
         this.shown.after(this.editor);
         this.fit();
-        this.reset.hidden = false;
+        this.reset.hidden = this.save.hidden = false;
       }
-      this.editor.focus();
     }
 
     // Tab indents; after Escape it moves on, so that nobody is caught here.
@@ -100,13 +145,14 @@
     }
 
     restore() {
+      edits.drop(this);
       this.editor?.remove();
       this.editor = null;
       this.shown.hidden = false;
       this.takeBack();
       this.output = null;
       if (this.kept) for (const part of [this.kept, ...this.kept.children]) part.hidden = false;
-      this.reset.hidden = true;
+      this.reset.hidden = this.save.hidden = true;
       this.say("");
       this.edit.focus();
     }
@@ -170,6 +216,19 @@
     }
   }
 
+  // The page's code as a notebook, with the reader's changes.
+  function download() {
+    const text = `# ${document.title}\n\nThe code of this page as you left it. The text is in the book: ${location.href}`;
+    const made = { kernelspec: { display_name: "Python 3", language: "python", name: "python3" } };
+    const code = (each) => ({ cell_type: "code", id: `cell-${each.at}`, metadata: {}, source: each.source, outputs: [], execution_count: null });
+    const first = { cell_type: "markdown", id: "where-from", metadata: {}, source: text };
+    const notebook = { nbformat: 4, nbformat_minor: 5, metadata: made, cells: [first, ...cells.map(code)] };
+    const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" });
+    const link = element("a", { href: URL.createObjectURL(file), download: `${PAGE}-mine.ipynb` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // some browsers read it later
+  }
+
   // --- Python ------------------------------------------------------------------------------------------------------------
 
   let pressed = null; // the cell whose button was pressed last
@@ -229,5 +288,6 @@
       if (box.matches(".tag_skip-execution")) continue; // it needs JupyterLab
       if (box.querySelector(".cell_input .highlight pre")) cells.push(new Cell(box, cells.length));
     }
+    for (const cell of cells) cell.recall();
   });
 })();

@@ -20,6 +20,7 @@ import nbformat
 from editions.pyodide import write_live
 from editions.quizzes import export
 from editions.slides import write_decks
+from editions.statements import statements
 from editions.writing import (
     instructor_sources,
     live_notebooks,
@@ -162,7 +163,10 @@ def hand_out(name: str, root: Path, built: Path) -> None:
     (target / "START-HERE.md").write_text(START.format(wheel=wheel.name), encoding="utf-8")
     (target / "check_environment.py").write_text(CHECK, encoding="utf-8")
     shutil.copy(root / "LICENSE", target)
-    parts = ["START-HERE.md", "LICENSE", "check_environment.py", wheel.name, "html", "notebooks"]
+    values = read_values(root / "_build" / "jupyter_execute" / "notebooks")
+    (target / "statements.tex").write_text(statements(root, values), encoding="utf-8")
+    parts = ["START-HERE.md", "LICENSE", "check_environment.py", "statements.tex", wheel.name]
+    parts += ["html", "notebooks"]
     with zipfile.ZipFile(target / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as pack:
         for path in sorted(
             one for part in parts for one in [target / part, *(target / part).rglob("*")]

@@ -4,6 +4,7 @@ import functools
 import http.server
 import threading
 
+import nbformat
 import pytest
 
 import adalib
@@ -146,11 +147,12 @@ def test_a_chapter_is_run_in_its_page(served, new_page):
     assert [url for url in live.asked if not url.startswith((served, "data:", "blob:"))] == []
 
 
-def test_a_page_from_disk_says_how_its_cells_run(html, new_page):
+def test_a_page_from_disk_speaks_to_a_student(html, new_page):
     live = Live(new_page(), (html / CHAPTER).as_uri())
     cell = live.cell("paid at 0.04")
     live.press(cell)
-    assert "make live and make serve" in cell.locator(".live-said").inner_text()
+    told = cell.locator(".live-said").inner_text()
+    assert told.index("ask your teacher") < told.index("make live and make serve")
     assert cell.locator(".live-output").count() == 0
 
 
@@ -161,3 +163,51 @@ def test_a_book_without_python_says_how_it_gets_one(served, new_page):
     cell = live.cell("paid at 0.04")
     live.press(cell)
     cell.locator(".live-said", has_text="make live").wait_for()
+
+
+def test_changes_outlast_a_reload_and_can_be_downloaded(html, new_page, tmp_path):
+    live = Live(new_page(), (html / CHAPTER).as_uri())
+    cell = live.cell("paid at 0.04")
+    place = live.page.locator(".bd-article div.cell").filter(has=live.page.locator(".live-tools"))
+    number = place.evaluate_all("(all, one) => all.indexOf(one)", cell.element_handle())
+    live.press(cell, "Edit")
+    cell.locator("textarea").fill("mine = 'kept'")
+
+    live.page.reload()
+    cell = place.nth(number)
+    assert cell.locator("textarea").input_value() == "mine = 'kept'"
+    assert "from last time" in cell.locator(".live-said").inner_text()
+    assert live.page.locator("textarea.live-editor").count() == 1
+
+    with live.page.expect_download() as waited:
+        live.press(cell, "Download")
+    saved = tmp_path / waited.value.suggested_filename
+    assert saved.name == "02_oracle-mine.ipynb"
+    waited.value.save_as(saved)
+    notebook = nbformat.read(saved, as_version=4)
+    nbformat.validate(notebook)
+    code = [one.source for one in notebook.cells if one.cell_type == "code"]
+    assert len(code) == place.count()
+    assert code[number] == "mine = 'kept'"
+
+    live.press(cell, "Reset")
+    live.page.reload()
+    live.page.locator(".live-tools").first.wait_for(state="attached")
+    assert live.page.locator("textarea.live-editor").count() == 0
+
+
+def test_changes_to_a_cell_that_the_book_changed_are_dropped(html, new_page):
+    live = Live(new_page(), (html / CHAPTER).as_uri())
+    live.press(live.cell("paid at 0.04"), "Edit")
+    live.page.locator("textarea.live-editor").fill("old = 1")
+    live.page.evaluate(
+        """() => {
+            for (const name of Object.keys(localStorage).filter((one) => one.startsWith("adalib-live:"))) {
+                const found = JSON.parse(localStorage.getItem(name));
+                localStorage.setItem(name, JSON.stringify({ ...found, original: "another" }));
+            }
+        }"""
+    )
+    live.page.reload()
+    live.page.locator(".live-tools").first.wait_for(state="attached")
+    assert live.page.locator("textarea.live-editor").count() == 0
