@@ -41,7 +41,7 @@ _SIGNS = {
 
 
 def statements(root: Path, values: Mapping[str, str]) -> str:
-    """The LaTeX file for the book under ``root``; ``values`` are the numbers that its prose quotes."""
+    """The LaTeX file of the book under ``root``; ``values`` are the numbers in its prose."""
     works = read_works(root / "book" / "references.bib")
     by_key = keys(root)
     parts = [_HEAD]

@@ -202,7 +202,8 @@ def test_changes_to_a_cell_that_the_book_changed_are_dropped(html, new_page):
     live.page.locator("textarea.live-editor").fill("old = 1")
     live.page.evaluate(
         """() => {
-            for (const name of Object.keys(localStorage).filter((one) => one.startsWith("adalib-live:"))) {
+            const kept = Object.keys(localStorage).filter((one) => one.startsWith("adalib-live:"));
+            for (const name of kept) {
                 const found = JSON.parse(localStorage.getItem(name));
                 localStorage.setItem(name, JSON.stringify({ ...found, original: "another" }));
             }
