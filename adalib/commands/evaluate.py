@@ -169,6 +169,8 @@ def run(args: argparse.Namespace) -> None:
     cli.check_libraries(args.file)
     import numpy as np
 
+    # Before the file is read, so that a missing library is named before any work.
+    import adalib.evaluate.heldout  # noqa: F401
     from adalib.datasets.responses import Responses
 
     offered = cli.parse_budgets(args.budgets)

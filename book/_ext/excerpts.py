@@ -24,6 +24,7 @@ _TAG = re.compile(r"<[^>]+>")
 _FORMULA = re.compile(r'<span class="math\b[^>]*>(.*?)</span>', re.S)
 # In place of the network: a page's text, in the element where the search page looks for it.
 _HAND_OUT = """
+window.adalibTexts = TEXTS;
 const fetched = window.fetch;
 window.fetch = (address, ...rest) => {
   const text = TEXTS[String(address).split("/").slice(-2).join("/").replace(/\\.html$/, "")];

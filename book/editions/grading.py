@@ -82,13 +82,6 @@ TOPICS: dict[str, dict[str, str]] = {
     "results": {
         "thrift": "comparison at equal cost",
         "best mix": "the best mixture at a budget",
-        "equal": "equal cost, on a printed table",
-        "memory": "remembered shares of an oracle's gain",
-        "match": "accuracy translated into answers",
-    },
-    "patterns": {
-        "middle": "patterns under the null",
-        "thin": "budgets that follow slopes, not gains",
         "sisters": "copies across a random split",
     },
     "stopping": {
@@ -108,7 +101,6 @@ TOPICS: dict[str, dict[str, str]] = {
     },
     "minds": {
         "sent": "two models on one menu",
-        "ratio": "when a cascade pays",
         "joined": "joining menus",
         "effort": "efforts as budgets in tokens",
     },
@@ -129,6 +121,19 @@ TOPICS: dict[str, dict[str, str]] = {
         "provider": "incentives of a seller of answers",
         "dispatch": "merit order",
         "floor": "weak duality for power plants",
+        "repeats": "Neyman's allocation",
+    },
+    "e_calibration": {
+        "unseen": "rare losses that a sample does not show",
+        "certified": "a certificate that may be read at any time",
+        "ratio": "when a cascade pays",
+    },
+    "f_patterns": {
+        "equal": "equal cost, on a printed table",
+        "memory": "remembered shares of an oracle's gain",
+        "match": "accuracy translated into answers",
+        "middle": "patterns under the null",
+        "thin": "budgets that follow slopes, not gains",
     },
     "two_limits": {
         "relax": "a multiplier as a slope between two limits",

@@ -47,7 +47,7 @@ FAULTS = """() => {
     if (!div.querySelector(INK)) say("figure not drawn", div);
     else if (!hidden && (box.width < 100 || box.height < 100)) say("figure without room", div);
     const caption = document.getElementById(div.getAttribute("aria-labelledby"));
-    if (!/^Figure [A-D\\d.]+ \\S/.test(caption?.textContent ?? "")) {
+    if (!/^Figure [A-Z\\d.]+ \\S/.test(caption?.textContent ?? "")) {
       say("figure without a numbered caption", div);
     }
     if (div.querySelector(".modebar")) say("figure with a toolbar", div);

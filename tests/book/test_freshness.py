@@ -18,8 +18,9 @@ from conftest import ROOT
 MODULES = {
     "__init__.py": (
         "import lazy_loader\n\n"
-        'names = {"oracle": ["solve"]}\n'
-        "__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submod_attrs=names)\n"
+        "__getattr__, __dir__, __all__ = lazy_loader.attach(\n"
+        '    __name__, submod_attrs={"oracle": ["solve"]}\n'
+        ")\n"
     ),
     "problem.py": "SIZE = 1\n",
     "oracle.py": "from adalib.problem import SIZE\n\n\ndef solve():\n    return SIZE\n",

@@ -32,7 +32,7 @@ def test_the_record_is_what_the_solutions_say(executed):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_is_solved_rightly(executed, chapter):
     """An output says "not answered yet" where the reader is asked, and "right" in the solution."""
-    name = contents.keys()[chapter].stem
+    name = next(page.stem for page in contents.pages() if page.key == chapter)
     verdicts = []
     for cell in executed[name].cells:
         for output in cell.get("outputs", []):
