@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 from functools import partial
@@ -67,7 +68,6 @@ def test_too_little_memory_is_reported_early(tmp_path, monkeypatch):
 
 
 def test_free_memory_respects_the_process_limit():
-    resource = pytest.importorskip("resource")  # Windows has none
     code = "from adalib.datasets.files import free_memory; print(free_memory())"
 
     def limit():
