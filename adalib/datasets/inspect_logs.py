@@ -177,12 +177,12 @@ def _parsed(data: bytes, where: str) -> Any:
 
 def _question(record: dict[str, Any]) -> str:
     """Return the user's last message, with the long texts that were kept apart."""
-    texts = record.get("attachments")
+    kept = record.get("attachments")
+    texts = kept if isinstance(kept, list) else []
 
     def text_of(reference: re.Match) -> str:
         number = int(reference[1])
-        known = isinstance(texts, list) and number < len(texts)
-        return str(texts[number]) if known else reference[0]
+        return str(texts[number]) if number < len(texts) else reference[0]
 
     return _REFERENCE.sub(text_of, user_text(record.get("input")))
 
