@@ -73,9 +73,22 @@ EFFORT = {
     "aime": "the OTIS Mock AIME of 2024 and 2025, whose answers are whole numbers below 1,000",
 }
 LIST_PRICES = {
-    "gpt-5.2": "1.75 and 14 (December 2025)",
-    "claude-opus-4.5": "5 and 25 (November 2025)",
-    "gpt-5.4": "nano 0.20 and 1.25, mini 0.75 and 4.50, GPT-5.4 2.50 and 15 (March 2026)",
+    "gpt-5.2": (
+        "1.75 and 14 (December 2025); 1.75 by the vendor's page "
+        "<https://developers.openai.com/api/docs/models/gpt-5.4>, 14 as listed by third parties, "
+        "not verified with the vendor"
+    ),
+    "claude-opus-4.5": (
+        "5 and 25 (November 2025), by the vendor's page "
+        "<https://platform.claude.com/docs/en/models/opus-4-5/overview>"
+    ),
+    "gpt-5.4": (
+        "nano 0.20 and 1.25, mini 0.75 and 4.50, GPT-5.4 2.50 and 15 (March 2026), by the "
+        "vendor's pages <https://developers.openai.com/api/docs/models/gpt-5.4>, "
+        "<https://developers.openai.com/api/docs/models/gpt-5.4-nano> and, for mini, "
+        "<https://community.openai.com/t/introducing-gpt-5-4-mini-and-nano-our-most-capable-small-"
+        "models-yet/1377015>"
+    ),
 }
 SOURCES = {
     "gsm8k": (

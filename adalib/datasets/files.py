@@ -260,13 +260,16 @@ def _bytes(count: float) -> str:
 
 
 def read_lines(
-    path: str | os.PathLike, *, part: Part | None = None
+    path: str | os.PathLike, *, part: Part | None = None, nan_as_none: bool = False
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number, from 1, and the JSON object of every line that is not blank."""
+    """Yield the number, from 1, and the JSON object of every line that is not blank.
+
+    Other programs write NaN for a number that they do not have: with ``nan_as_none`` it is None.
+    """
     # Closed here, because a generator that is closed by the garbage collector prints its errors.
     with closing(open_lines(path, part=part)) as lines:
         for number, line in lines:
-            yield number, read_json(line, f"{path}, line {number}")
+            yield number, read_json(line, f"{path}, line {number}", nan_as_none)
 
 
 def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> None:
@@ -285,12 +288,13 @@ def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> N
             file.write(line)
 
 
-def read_json(line: bytes, where: str) -> dict[str, Any]:
+def read_json(line: bytes, where: str, nan_as_none: bool = False) -> dict[str, Any]:
     """Read one JSON object, strictly: UTF-8, finite numbers of a bounded size, no deep nesting."""
     mend = "write one JSON object per line"
     try:
         text = line.decode("utf-8")
-        record = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
+        constant = (lambda name: None) if nan_as_none else _no_number
+        record = json.loads(text, parse_constant=constant, parse_float=_finite, parse_int=_whole)
         if "\\ud" in text or "\\uD" in text:
             # Half a character, from a text cut in its middle, cannot be saved: it becomes "?".
             record = json.loads(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))

@@ -1,13 +1,16 @@
 """Read the logs of Inspect AI (``.eval``) as sampled answers.
 
-A log is a zip archive with one ``samples/*.json`` per question and epoch. An epoch is one answer:
-the first scorer says what it is and whether it is right.
+A log is a zip archive with one sample per question and epoch. The sample is an entry
+``samples/ID_epoch_N.json``, or a folder of that name with ``sample.json`` and long texts apart. An
+epoch is one answer: the first scorer that tells right from wrong says what it is and whether it is
+right.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import zipfile
 import zlib
@@ -26,6 +29,9 @@ __all__ = ["is_inspect_log", "read_inspect_log"]
 
 _ZSTANDARD = 93  # the number of this compression in a zip archive
 _RIGHT = {"C": 1, "I": 0, "N": 0, 1: 1, 0: 0}  # what a scorer's value says; N is no answer
+_SAMPLE = re.compile(r"samples/.+_epoch_[^/]+(?:\.json|/sample\.json)")
+_TEXTS = re.compile(r"(samples/.+_epoch_[^/]+)/attachments/(\d+)\.json")
+_REFERENCE = re.compile(r"attachment://(\d+)\b")  # stands for a text that is kept apart
 
 
 def is_inspect_log(path: str | os.PathLike) -> bool:
@@ -61,10 +67,12 @@ def read_inspect_log(path: str | os.PathLike, kind: str | None = None) -> tuple[
     unscored = 0
     for where, record in _records(Path(path)):
         count += 1
-        scorer = scorer or _first_scorer(record)
-        score = field_at(record.get("scores"), scorer)
+        scores = record.get("scores")
+        scores = scores if isinstance(scores, dict) else {}
+        scorer = scorer or _first_scorer(scores)
+        score = scores.get(scorer)
         value = field_at(score, "value")
-        if record.get("error") or value is None:
+        if record.get("error") or record.get("invalidation") or value is None:
             unscored += 1
             continue
         name = text(record.get("id"), f'{where}: "id"')
@@ -75,7 +83,7 @@ def read_inspect_log(path: str | os.PathLike, kind: str | None = None) -> tuple[
         gold = target[0] if isinstance(target, list) and target else target
         questions.setdefault(
             name,
-            {"id": name, "question": user_text(record.get("input")), "gold": str(gold or "")},
+            {"id": name, "question": _question(record), "gold": str(gold or "")},
         )
         epochs.setdefault(name, {})[epoch] = {
             "answers": _answer(record, field_at(score, "answer"), kind),
@@ -99,16 +107,20 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     checked_size(path, MAX_FILE)
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = [
-                entry
-                for entry in archive.infolist()
-                if entry.filename.startswith("samples/") and entry.filename.endswith(".json")
-            ]
-            _check_entries(path, entries)
+            entries = [one for one in archive.infolist() if _SAMPLE.fullmatch(one.filename)]
+            texts = _texts_by_sample(archive.infolist())
+            _check_entries(path, [*entries, *(one for own in texts.values() for one in own)])
             for entry in entries:
                 where = f"{path}, entry {entry.filename}"
                 # A zip archive gives at most the bytes that an entry declares, which were checked.
-                yield where, _record(archive.read(entry), where)
+                record = _parsed(archive.read(entry), where)
+                if not isinstance(record, dict):
+                    raise DataError(f"{where}: is no sample; copy the log again")
+                own = texts.get(entry.filename.removesuffix("/sample.json"), [])
+                if own:
+                    lists = [_parsed(archive.read(one), where) for one in own]
+                    record["attachments"] = [text for part in lists for text in part]
+                yield where, record
     except (zipfile.BadZipFile, zlib.error, EOFError):
         raise DataError(f"{path}: is not a sound zip archive; copy the log again") from None
     except (NotImplementedError, RuntimeError) as error:
@@ -145,20 +157,39 @@ def _check_entries(path: Path, entries: list[zipfile.ZipInfo]) -> None:
             ) from None
 
 
-def _record(data: bytes, where: str) -> dict[str, Any]:
-    """Read one sample. Inspect writes NaN for an answer that was not scored: it becomes None."""
+def _texts_by_sample(entries: list[zipfile.ZipInfo]) -> dict[str, list[zipfile.ZipInfo]]:
+    """Return the entries with long texts, in order, by the folder of their sample."""
+    numbered: dict[str, dict[int, zipfile.ZipInfo]] = {}
+    for entry in entries:
+        found = _TEXTS.fullmatch(entry.filename)
+        if found:
+            numbered.setdefault(found[1], {})[int(found[2])] = entry
+    return {folder: [own[start] for start in sorted(own)] for folder, own in numbered.items()}
+
+
+def _parsed(data: bytes, where: str) -> Any:
+    """Read an entry. Inspect writes NaN for an answer that was not scored: it becomes None."""
     try:
-        record = json.loads(data, parse_constant=lambda name: None)
+        return json.loads(data, parse_constant=lambda name: None)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: is not JSON ({error}); copy the log again") from None
-    if not isinstance(record, dict):
-        raise DataError(f"{where}: is no sample; copy the log again")
-    return record
+
+
+def _question(record: dict[str, Any]) -> str:
+    """Return the user's last message, with the long texts that were kept apart."""
+    kept = record.get("attachments")
+    texts = kept if isinstance(kept, list) else []
+
+    def text_of(reference: re.Match) -> str:
+        number = int(reference[1])
+        return str(texts[number]) if number < len(texts) else reference[0]
+
+    return _REFERENCE.sub(text_of, user_text(record.get("input")))
 
 
 def _correct(value: Any, where: str) -> int:
     """Return 1 for a right answer and 0 for a wrong one; DataError for anything between."""
-    if not isinstance(value, str | int | float) or value not in _RIGHT:
+    if not _is_verdict(value):
         raise DataError(
             f"{where} gives {str(value)[:40]!r}, which is neither right nor wrong; "
             "score the log with one that gives C or I"
@@ -166,10 +197,15 @@ def _correct(value: Any, where: str) -> int:
     return _RIGHT[value]
 
 
-def _first_scorer(record: dict[str, Any]) -> str:
-    """Return the name of the first scorer of a sample, "" where it has none."""
-    scores = record.get("scores")
-    return next(iter(scores), "") if isinstance(scores, dict) else ""
+def _first_scorer(scores: dict[str, Any]) -> str:
+    """Return the first scorer that tells right from wrong, else the first; "" if there is none."""
+    values = {name: field_at(score, "value") for name, score in scores.items()}
+    judging = (name for name, value in values.items() if _is_verdict(value))
+    return next(judging, next(iter(scores), ""))
+
+
+def _is_verdict(value: Any) -> bool:
+    return isinstance(value, str | int | float) and value in _RIGHT
 
 
 def _answer(record: dict[str, Any], given: Any, kind: str | None) -> str:

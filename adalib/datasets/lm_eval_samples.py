@@ -24,7 +24,7 @@ _NO_MATCH = "[invalid]"  # what a filter of lm-eval gives where it finds no answ
 
 def is_lm_eval_samples(path: str | os.PathLike) -> bool:
     """Whether a file begins with a logged document of lm-eval."""
-    first = next(read_lines(path), None) if Path(path).is_file() else None
+    first = next(read_lines(path, nan_as_none=True), None) if Path(path).is_file() else None
     return first is not None and {"doc_id", "resps"} <= first[1].keys()
 
 
@@ -52,7 +52,7 @@ def read_lm_eval_samples(path: str | os.PathLike, kind: str | None = None) -> tu
     questions: dict[str, dict[str, Any]] = {}
     targets: dict[str, Any] = {}
     by_filter: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for number, record in read_lines(path):
+    for number, record in read_lines(path, nan_as_none=True):
         where = f"{path}, line {number}"
         responses = _responses(record, where)
         name = text(record.get("doc_id"), f'{where}: "doc_id"')

@@ -34,7 +34,7 @@ class _Reply(NamedTuple):
 
 def is_log(path: str | os.PathLike) -> bool:
     """Whether a file begins with a logged request."""
-    first = next(read_lines(path), None) if Path(path).is_file() else None
+    first = next(read_lines(path, nan_as_none=True), None) if Path(path).is_file() else None
     return first is not None and "answers" not in first[1] and bool(_request(first[1]))
 
 

@@ -66,10 +66,69 @@ def test_failed_and_unscored_samples_are_left_out(tmp_path):
         sample(1, 5, True, error={"message": "the model was down"}),
         sample(2, 5, True, scores={"match": {"value": float("nan")}}),
         sample(3, 5, True, scores=None),
+        sample(3, 6, True, invalidation={"author": "me", "reason": "it saw the answer"}),
     ]
     found, summary = read_inspect_log(write(tmp_path / "run.eval", [*grid(), *more]))
     assert found.samples == 4
-    assert summary.startswith("15 samples, 3 of them without a score")
+    assert summary.startswith("16 samples, 4 of them without a score")
+
+
+def test_of_several_scorers_the_first_that_tells_right_from_wrong_judges(tmp_path):
+    """Its name may hold dots, and another scorer may give lengths or several values."""
+    samples = [
+        one
+        | {
+            "scores": {
+                "length": {"value": 312},
+                "style": {"value": {"polite": 1, "short": 0}},
+                "our.match": one["scores"]["match"],
+            }
+        }
+        for one in grid()
+    ]
+    found, summary = read_inspect_log(write(tmp_path / "run.eval", samples))
+    assert np.array_equal(found.values, np.tri(3, 4))
+    assert "as the scorer 'our.match' judged them" in summary
+
+
+def test_multiple_choice_without_usage_keeps_the_letters(tmp_path):
+    samples = [
+        sample(
+            name,
+            epoch,
+            right=letter == "B",
+            answer=letter,
+            input=f"{name}?",
+            choices=["one", "two"],
+            target="B",
+            output={"completion": f"ANSWER: {letter}", "choices": [], "usage": None},
+            scores={"choice": {"value": "C" if letter == "B" else "I", "answer": letter}},
+        )
+        for name in (1, 2)
+        for epoch, letter in enumerate("ABB", 1)
+    ]
+    found, _ = read_inspect_log(write(tmp_path / "run.eval", samples))
+    assert found.questions == ["1?", "2?"]
+    assert found.golds == ["B", "B"]
+    assert found.answers == [["A", "B", "B"]] * 2
+    assert found.tokens is None
+
+
+def test_a_sample_in_chunks_is_read_with_its_long_texts(tmp_path):
+    """Version 3 of the format: a folder per sample, texts above 100 characters apart."""
+    path = tmp_path / "run.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        for one in grid():
+            folder = f"samples/{one['id']}_epoch_{one['epoch']}"
+            shell = one | {"input": [{"role": "user", "content": "attachment://1"}]}
+            archive.writestr(f"{folder}/sample.json", json.dumps(shell))
+            archive.writestr(f"{folder}/events/0.json", json.dumps([{"event": "model"}]))
+            archive.writestr(f"{folder}/events/stats.json", "{}")
+            archive.writestr(f"{folder}/attachments/1.json", json.dumps([f"{one['id']}, long?"]))
+            archive.writestr(f"{folder}/attachments/0.json", json.dumps(["a tool's output"]))
+    found, _ = read_inspect_log(path)
+    assert found.questions == ["1, long?", "2, long?", "3, long?"]
+    assert np.array_equal(found.values, np.tri(3, 4))
 
 
 def test_an_answer_is_read_from_the_text_where_the_scorer_repeats_it(tmp_path):

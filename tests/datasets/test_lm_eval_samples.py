@@ -1,5 +1,7 @@
 """Samples of lm-eval, written by hand in the documented format, give the answers that went in."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -88,6 +90,44 @@ def test_a_kind_reads_the_texts_and_old_arguments_hold_the_prompt(tmp_path):
     assert found.questions == ["Which one?"] * 2
     assert found.answers == [["B", "C", "B"]] * 2
     assert found.values.tolist() == [[1, 0, 1]] * 2
+
+
+def test_metrics_that_some_documents_lack_are_left_to_the_target(tmp_path):
+    """A filter without take_first keeps a list, and a judge may fail on a document (NaN)."""
+    texts = ["#### 1", "#### 9"]
+    lines = [
+        line(0, texts, ["1", "9"], [1.0, 0.0]),
+        line(1, texts, ["1", "9"], None, metrics=["bypass"], bypass=999),
+        line(2, texts, ["1", "[invalid]"], float("nan")),
+    ]
+    path = tmp_path / "samples.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    found, _ = read_lm_eval_samples(path)
+    assert found.correct is None
+    assert found.answers == [["1", "9"], ["1", "9"], ["1", ""]]
+    assert found.values.tolist() == [[1, 0], [0, 0], [0, 0]]
+
+
+def test_a_generated_choice_is_compared_with_its_letter(tmp_path):
+    """MMLU and GPQA as texts: the target is "(B)", the filter keeps "(B)"."""
+    changed = {"doc": {"Question": "Which?", "choices": ["x", "y"]}, "target": "(B)"}
+    lines = [
+        line(name, ["So (B).", "So (A)."], ["(B)", "(A)"], [1.0, 0.0], **changed) for name in (0, 1)
+    ]
+    found, _ = read_lm_eval_samples(write(tmp_path, *lines))
+    assert found.answers == [["(B)", "(A)"]] * 2
+    assert found.correct.tolist() == [[1, 0]] * 2
+
+
+def test_requests_as_messages_and_an_index_as_target(tmp_path):
+    """A chat template logs the messages as one text, and a target may be the choice's number."""
+    messages = '[{"role": "user", "content": "Which one?"}]'
+    changed = {"doc": {}, "arguments": {"gen_args_0": {"arg_0": [messages]}}, "target": 1}
+    lines = [line(name, ["1", "0"], ["1", "0"], [1.0, 0.0], **changed) for name in (0, 1)]
+    found, _ = read_lm_eval_samples(write(tmp_path, *lines))
+    assert found.golds == ["1", "1"]
+    assert found.values.tolist() == [[1, 0]] * 2
+    assert "Which one?" in found.questions[0]
 
 
 FAULTS = {
