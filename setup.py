@@ -1,5 +1,4 @@
-"""What pyproject.toml cannot say: every package below adalib/, and data/ shipped inside the wheel
-as adalib/data."""
+"""What pyproject.toml cannot say: all packages below adalib/, with data/ as adalib/data."""
 
 from setuptools import find_packages, setup
 

@@ -298,8 +298,9 @@ def _parse_prices(text: str) -> dict[str, float]:
 def read_source(
     file: str, *, gold: str | None = None, prices: str | None = None, kind: str | None = None
 ) -> tuple[Responses | Menu, str]:
-    """The answers of a file of any kind, and one sentence on what was left out of a log ("" where
-    there is none).
+    """Read the answers of a file of any kind, and a sentence on what was left out of a log.
+
+    The sentence is "" where nothing was left out.
 
     A file of answers has its correct answers inside, and so have the logs of Inspect and lm-eval. A
     gateway's log and the votes of `serve --keep` do not: there ``gold`` names a file of them, or a

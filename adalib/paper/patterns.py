@@ -1,7 +1,7 @@
-"""Who gets the budget: by level, difficulty and kind of curve; whether a pattern is real; what
-printed shares imply.
+"""Who gets the budget, by level, difficulty and kind of curve, and whether a pattern is real.
 
-Explained in the chapter "Results and ablations".
+Also what the paper's printed shares imply about its numbers of questions. Explained in the
+chapter "Results and ablations".
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from adalib.table import UtilityTable
 def group_means(
     values: ArrayLike, groups: ArrayLike, k: int, bounds: tuple[float, float] = (-1.0, 1.0)
 ) -> Interval:
-    """Mean of each of ``k`` groups with its 95% interval; a question looked at several times counts
-    as one."""
+    """Mean of each of ``k`` groups with its 95% interval.
+
+    Each row of ``values`` is one look at the questions; several looks at a question count as one
+    question.
+    """
     values = np.atleast_2d(np.asarray(values, dtype=float))
     groups = np.atleast_2d(np.asarray(groups))
     if (
@@ -60,8 +63,7 @@ def group_means(
 
 
 def by_level(table: UtilityTable, levels: Sequence) -> pd.DataFrame:
-    """Accuracy of the smallest and of the largest budget by level, and the gain from one to the
-    other."""
+    """Accuracy of the smallest and the largest budget by level, and the gain between the two."""
     codes, names = _codes(levels, table.n)
     frame = pd.DataFrame({"level": names, "questions": np.bincount(codes)})
     first = table.acc[:, 0]
@@ -77,8 +79,10 @@ def label_shares(labels: ArrayLike, k: int) -> np.ndarray:
 
 
 def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
-    """Deal the questions into equally large bins, from the lowest accuracy to the highest; equals
-    in their order."""
+    """Deal the questions into equally large bins, from the lowest accuracy to the highest.
+
+    Questions of equal accuracy keep their order.
+    """
     acc1 = np.asarray(acc1, dtype=float)
     place = np.empty(acc1.size, dtype=int)
     for number, rows in enumerate(np.array_split(np.argsort(acc1, kind="stable"), bins)):
@@ -89,8 +93,7 @@ def difficulty_bins(acc1: ArrayLike, bins: int = 5) -> np.ndarray:
 def by_difficulty(
     acc1: ArrayLike, labels: ArrayLike, budgets: Sequence[float], bins: int = 5
 ) -> pd.DataFrame:
-    """Budgets by bin of the accuracy of one answer: the numbers behind the paper's scatter and
-    quintile figure."""
+    """Budgets by bin of the accuracy of one answer, as in the paper's figure of quintiles."""
     place = difficulty_bins(acc1, bins)
     weights = from_labels(labels, len(budgets)).weights
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
@@ -112,8 +115,7 @@ def level_shares(labels: ArrayLike, levels: Sequence, k: int) -> pd.DataFrame:
 
 
 def _put(frame: pd.DataFrame, name: str, interval: Interval) -> None:
-    """Add a mean and the ends of its interval to a table, in place: ``name``, ``name_low``,
-    ``name_high``."""
+    """Add the columns ``name``, ``name_low`` and ``name_high`` to a table, in place."""
     frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = (
         interval.mean,
         interval.low,
@@ -139,8 +141,7 @@ def gain_by(
     seed: int = 0,
     **table,
 ) -> pd.DataFrame:
-    """What the oracle spends on each group of questions, what it says this gains, and what it does
-    gain.
+    """What the oracle spends on each group of questions, its claimed gain and its real gain.
 
     One half of the samples makes the groups and the labels, the other half scores the labels, and
     the other way round.
@@ -207,8 +208,10 @@ SHAPES = ("easy", "responsive", "diminishing", "hard")
 
 
 class Clusters(NamedTuple):
-    """The cluster of every curve, each cluster's mean curve, and its name: of four `SHAPES`, else
-    "1", "2", ..."""
+    """The cluster of every curve, the mean curve of each cluster, and the clusters' names.
+
+    Four clusters are named by `SHAPES`, any other number of them "1", "2" and so on.
+    """
 
     labels: np.ndarray
     centres: np.ndarray
@@ -216,11 +219,11 @@ class Clusters(NamedTuple):
 
 
 def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
-    """Group accuracy curves with K-means, as in the paper's archetype figure, from the highest mean
-    to the lowest.
+    """Group accuracy curves with K-means, as in the paper's archetype figure.
 
-    Of four, the one of the two in the middle that gains more comes first, as responsive: a
-    convention of ours."""
+    The clusters come from the highest mean to the lowest. Of four, the one of the two in the middle
+    that gains more comes first, as responsive: a convention of ours.
+    """
     from sklearn.cluster import KMeans
 
     model = KMeans(clusters, n_init=10, random_state=0).fit(np.asarray(acc, dtype=float))
@@ -238,8 +241,7 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
 def nearest_mix(
     by_level: ArrayLike, overall: ArrayLike, n: int = 200
 ) -> tuple[tuple[int, ...], float]:
-    """The whole numbers of questions a level whose averages come nearest to printed overall
-    accuracies."""
+    """Whole numbers of questions per level that come nearest to printed overall accuracies."""
     by_level = np.asarray(by_level, dtype=float)
     overall = np.asarray(overall, dtype=float)
     mixes = np.array([(i, j, n - i - j) for i in range(n, -1, -1) for j in range(n - i, -1, -1)])
@@ -254,8 +256,7 @@ def whole_counts(
     n: int = 200,
     half_digit: float = 0.005,
 ) -> list[tuple[int, ...]]:
-    """All whole numbers of questions a budget that print as these shares and have this average
-    cost."""
+    """All whole numbers of questions per budget that print as these shares at this mean cost."""
     near = [
         [c for c in range(n + 1) if abs(c / n - share) <= half_digit + 1e-9] for share in shares
     ]

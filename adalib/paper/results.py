@@ -1,5 +1,4 @@
-"""The paper's main results, by our reconstruction of its protocol, from its printed tables, and
-held out.
+"""The paper's main results: as printed, by our reconstruction of its protocol, and held out.
 
 Our reconstruction: labels from all samples of all questions, a classifier of four questions in
 five, scored on all of them with the samples that made the labels. The paper says "an 80/20 split
@@ -44,8 +43,10 @@ def _record() -> dict[str, list[dict]]:
 
 
 def recorded_part(part: str) -> list[dict]:
-    """The lines of one part of the record of ``data/record_paper.py``: what takes minutes was
-    trained once."""
+    """The lines of one part of what ``data/record_paper.py`` has recorded.
+
+    Their models take minutes to train, so they were trained once.
+    """
     return [
         {key: value for key, value in line.items() if key != "part"} for line in _record()[part]
     ]
@@ -75,8 +76,7 @@ def recorded_rows(part: str) -> list[HeldOutRow]:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One method at one target by our reconstruction of the paper's protocol: mean and deviation
-    over the seeds."""
+    """One method at one target by our reconstruction: mean and deviation over the seeds."""
 
     protocol: str = field(init=False, default="our reconstruction")
     method: str
@@ -95,8 +95,7 @@ def reconstructed(
     features: ArrayLike | None = None,
     budgets: Sequence[int] = (1, 2, 4, 8, 16),
 ) -> list[PaperRow]:
-    """Score the paper's five methods by our reconstruction of its protocol: in-sample, and
-    therefore too good.
+    """Score the paper's five methods by our reconstruction: in-sample, and therefore too good.
 
     Disjoint windows, labels by bisection from all questions, a classifier of four fifths of them:
     the paper's words. Ours: first-seen ties, scores on all questions with the samples of the
@@ -140,8 +139,10 @@ def reconstructed(
 
 
 def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.ndarray:
-    """Columns that a policy gives to all questions after it learned four in five of them:
-    in-sample, and too good."""
+    """Columns that a policy gives to all questions after it was trained on four in five of them.
+
+    This is in-sample, and therefore too good.
+    """
     inputs = pd.DataFrame(features)
     labels = np.asarray(labels)
     train = np.random.default_rng(seed).permutation(labels.size)[: round(_TRAINED * labels.size)]
@@ -149,15 +150,15 @@ def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.nda
 
 
 def main_table(seed: int | None = None) -> pd.DataFrame:
-    """The paper's main table by our reconstruction of its protocol, with noise features, beside the
-    printed values.
+    """The paper's main table by our reconstruction, with noise features, next to the printed one.
 
     Five methods, four simulated settings and three budgets; 48 samples, three splits of the
     questions, scored in-sample on all of them. Without a ``seed`` the simulated answers are the
     draw that was picked for lying near the paper's tables. A row a setting, method and target:
     ``printed_accuracy``, ``accuracy`` (mean over the splits), ``accuracy_std``, ``accuracy_diff`` =
     ours - printed, the same four for cost, ``imitation`` (of Ours), and ``within``: whether both
-    differences keep `TOLERANCE`."""
+    differences keep `TOLERANCE`.
+    """
     part = f"main table, draw {seed}"
     table = recorded_frame(part) if part in _record() else pd.DataFrame(main_rows(seed))
     cells = [PAPER[row.setting]["main"][row.method] for row in table.itertuples()]
@@ -180,8 +181,10 @@ def main_rows(seed: int | None = None) -> list[dict]:
 
 
 def oracle_gap() -> pd.DataFrame:
-    """The paper's oracle-gap table beside ours, a row a setting and target; the gap is oracle minus
-    learned."""
+    """The paper's oracle-gap table next to ours, one row per setting and target.
+
+    The gap is the oracle's accuracy minus that of the learned policy.
+    """
     table = main_table()
     ours, oracle = (
         table[table.method == method].reset_index(drop=True) for method in ("Ours", "Oracle")
@@ -196,8 +199,7 @@ def oracle_gap() -> pd.DataFrame:
 
 
 def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
-    """Lay `main_table` out as the paper does, each cell the printed value, an arrow, and ours with
-    its deviation."""
+    """Lay `main_table` out as the paper does: in each cell printed → ours, with its deviation."""
     rows = []
     for (name, method), cells in frame.groupby(["setting", "method"], sort=False):
         row = {"simulated": PAPER[name]["title"], "method": method}
@@ -213,12 +215,14 @@ def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
 
 
 def implied_held_out() -> pd.DataFrame:
-    """What the printed tables imply for questions outside the training set, if all questions were
-    scored: inferred.
+    """What the printed tables imply for questions outside the training set.
+
+    This is inferred, on the assumption that all questions were scored.
 
     If the learned policy repeats the oracle on the 80% that it was trained on, every printed
     average is 0.8 times the oracle's value plus 0.2 times that of the others. Rounding leaves 0.005
-    in accuracy and imitation, 0.04 in cost."""
+    in accuracy and imitation, 0.04 in cost.
+    """
     rows = []
     for name in PAPER_SETTINGS:
         paper = PAPER[name]
@@ -250,8 +254,10 @@ def implied_held_out() -> pd.DataFrame:
 
 
 def claimed_gains() -> pd.DataFrame:
-    """Gains stated in the paper's text, beside its own table at B = 3, and at equal cost: from
-    print alone."""
+    """Gains stated in the paper's text, next to its own table at B = 3 and at equal cost.
+
+    All of it comes from printed numbers.
+    """
     rows = []
     for name in PAPER_SETTINGS:
         ours, fixed = (
@@ -281,8 +287,7 @@ def _printed_mix(name: str, cost: float) -> float:
 
 
 def _rest(whole: float, trained: float) -> float:
-    """The mean on the other questions, if ``whole`` averages all and the trained ones have
-    ``trained``."""
+    """The mean on the other questions, given the mean on all and on those trained on."""
     return (whole - _TRAINED * trained) / (1 - _TRAINED)
 
 

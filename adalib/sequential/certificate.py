@@ -1,5 +1,4 @@
-r"""A certificate for a vote: this is the model's most frequent answer, except with probability
-alpha.
+r"""A certificate that a vote is the model's most frequent answer, up to an error of alpha.
 
 A class A is compared with a rival R by the answers that come after A's first: a for A and r for R.
 If A were not more frequent than R, the evidence
@@ -88,8 +87,7 @@ class Certificate:
 
     @property
     def answer(self) -> Hashable:
-        """The answer with the least risk, the first to come of several; None before any was
-        read."""
+        """The answer with the least risk, of several the first; None before any was read."""
         return min(self._risk, key=self._risk.__getitem__, default=None)
 
     @property

@@ -42,9 +42,7 @@ def _exercise(chapter: str, name: str, more: str) -> Callable[[Judge], Judge]:
 
 
 def _parts(answer: Any, *names: str) -> Any:
-    """A table, a number, and what else is named, for which the package has its own words;
-    ValueError says the mend.
-    """
+    """Split an answer into a table, a number and the rest, or raise ValueError with the mend."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 2 + len(names):
         raise ValueError(f"give (acc, cost, {', '.join(names)})")
     acc, cost, number, *rest = answer
@@ -212,9 +210,7 @@ def _thin(table: Any) -> str | None:
     "the logarithm of the price adds up what was spent above the budget, question by question",
 )
 def _controller(mine: Any) -> str | None:
-    """Hold a reader's ``prices(costs, budget, first, step)`` against the controller, on costs of
-    all kinds.
-    """
+    """Compare a reader's ``prices(costs, budget, first, step)`` with the package's controller."""
     rng = np.random.default_rng(11)
     for budget, first, step in ((4.0, 0.02, 0.2), (1.5, 0.3, 0.05)):
         costs = rng.choice([1, 2, 3, 8, 16], 40).astype(float)
