@@ -4,10 +4,10 @@ Run ``python data/record_size.py`` (about forty minutes on two cores; what is th
 ``--anew`` begins anew). It writes data/recorded/size.jsonl for the chapter "Results and ablations".
 The settings are GSM8K and MATH by Qwen2.5-Coder 1.5B, all 1,079 and 1,200 questions with 48 answers
 each. The questions are dealt into so many folds that every question is scored by policies of up to
-1,000 others; fewer training questions are drawn from those at random. On GSM8K two descriptions of
-a question compete: ours (the paper's text features and an embedding of its spelling, learned from
-the training questions) and the same text features with the 32 numbers of a sentence encoder
-(data/embed_questions.py). On MATH we use ours alone. Intervals are Student's over questions.
+1,000 others; fewer training questions are drawn from those at random. Two descriptions of a
+question compete: ours (the paper's text features and an embedding of its spelling, learned from the
+training questions) and the same text features with the 32 numbers of a sentence encoder
+(data/embed_questions.py). Intervals are Student's over questions.
 """
 
 from __future__ import annotations
@@ -28,26 +28,25 @@ from adalib.learn.features import text_features
 
 SIZES = (100, 200, 400, 700, 1000)  # training questions
 TARGETS = (2.0, 3.0)
-GSM8K_FOLDS = 14  # so that 1,000 of 1,079 questions can teach
-MATH_FOLDS = 6  # so that 1,000 of 1,200 can
+#: Folds by benchmark, so that 1,000 of 1,079 questions and 1,000 of 1,200 can teach.
+FOLDS = {"gsm8k": 14, "math": 6}
 KEPT = ("oracle", "label", "curve", "noise")
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield the name of a part, and a function that computes its rows."""
-    answers = one_after_the_other(SETS["gsm8k-all"])
-    encoded = with_sentence_encoder(answers)
-    for size in SIZES:
-        yield f"spelling, {size}", partial(rows_of, answers, None, size, GSM8K_FOLDS)
-        yield f"sentence encoder, {size}", partial(rows_of, answers, encoded, size, GSM8K_FOLDS)
-    math = one_after_the_other(SETS["math-all"])
-    for size in SIZES:
-        yield f"math, spelling, {size}", partial(rows_of, math, None, size, MATH_FOLDS)
+    for benchmark, folds in FOLDS.items():
+        answers = one_after_the_other(SETS[f"{benchmark}-all"])
+        encoded = with_sentence_encoder(answers, benchmark)
+        for size in SIZES:
+            for description, features in (("spelling", None), ("sentence encoder", encoded)):
+                part = f"{benchmark}, {description}, {size}"
+                yield part, partial(rows_of, answers, features, size, folds)
 
 
-def with_sentence_encoder(answers: Responses) -> pd.DataFrame:
+def with_sentence_encoder(answers: Responses, benchmark: str) -> pd.DataFrame:
     """The paper's text features of every question, and beside them what the encoder makes of it."""
-    file = data_folder() / "features" / "gsm8k-minilm.jsonl.gz"
+    file = data_folder() / "features" / f"{benchmark}-minilm.jsonl.gz"
     embedding = {line["id"]: line["embedding"] for _, line in read_lines(file)}
     encoded = pd.DataFrame([embedding[question] for question in answers.ids])
     encoded.columns = [f"sentence_{column}" for column in encoded.columns]
