@@ -3,6 +3,8 @@
     python data/embed_questions.py --model FOLDER --out data/features/gsm8k-minilm.jsonl.gz \
         gsm8k.jsonl gsm8k_more.jsonl
 
+and likewise for MATH.
+
 FOLDER holds all-MiniLM-L6-v2 (Apache-2.0), the files `model.safetensors` and `tokenizer.json` as
 its publisher distributes them; the script checks the hash of the weights. The encoder is small (six
 layers of width 384), so its forward pass is written out here in numpy. The mean of its output

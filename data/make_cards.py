@@ -57,6 +57,10 @@ STORY = {
     "math-qwen15": (
         "Questions of MATH, after four worked examples of our own. `load` also calls it `math`."
     ),
+    "math-more-qwen15": (
+        "Further questions of MATH for `math-qwen15`: same prompt, model and temperature, "
+        "fewer answers each."
+    ),
     "math-qwen05": (
         "The same questions and prompt as `math-qwen15`, answered by the middle model: hard for it."
     ),
@@ -96,7 +100,7 @@ SOURCES = {
         "drawn with a seed; `gsm8k-test-N` is line N, from 0"
     ),
     "math": (
-        "the test set of MATH {cite}`hendrycks2021math` (MIT), a hundred each of levels 2, "
+        "the test set of MATH {cite}`hendrycks2021math` (MIT), a third each of levels 2, "
         "3 and 4, drawn with a seed, none with a picture; `math-test-N` is line N, from 0, "
         "of `data/math/test.jsonl` in `ZubinGou/math-evaluation-harness` (MIT)"
     ),

@@ -4,10 +4,11 @@ A policy that weights votes by the model's certainty and stops when the next ans
 its price gains over the best random mix for two reasons. How much each brings is seen beside a mix
 and an oracle with the same weighted votes: the weighted mix over the plain one is what weighting
 gains, and the policy over the weighted mix is what stopping adds. The questions are dealt into
-folds, and their answers halved, in five ways, since a gain depends on that.
+folds, and their answers halved, in five ways, since a gain depends on that. Sets of more questions
+teach more; so they are also held out with no more training questions than a set of 300 has.
 
-Run ``python data/record_headline.py`` (a few minutes for each set of 300 questions on two cores;
-what is there already is kept, and ``--anew`` begins anew). Intervals are Student's over questions.
+Run ``python data/record_headline.py`` (about ten minutes on two cores; what is there already is
+kept, and ``--anew`` begins anew). Intervals are Student's over questions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import adalib
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder, from_records
 from adalib.datasets.responses import Responses
-from adalib.evaluate.heldout import HeldOutRow, Protocol, held_out
+from adalib.evaluate.heldout import TAUGHT, HeldOutRow, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import LADDER, STOPS, figures, record
 from adalib.sequential.policy import PricedStopping
@@ -32,6 +33,7 @@ SETS = {
     "gsm8k": ("gsm8k-qwen15",),
     "math": ("math-qwen15",),
     "gsm8k-all": ("gsm8k-qwen15", "gsm8k-more-qwen15"),
+    "math-all": ("math-qwen15", "math-more-qwen15"),
 }
 
 #: Fields of a line with one entry per answer.
@@ -40,6 +42,9 @@ PER_ANSWER = ("answers", "classes", "correct", "tokens", "finish", "logprob", "e
 #: Ways of dealing the questions into folds and the answers into halves; the first is the book's
 #: own.
 DEALS = range(5)
+
+#: Training questions of every fold in a set of 300.
+FEW = 240
 
 #: Whose lead over whom is recorded, at equal cost: what is left of the first's gain is the
 #: second's own part.
@@ -59,6 +64,8 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
         answers = one_after_the_other(names)
         for seed in DEALS:
             yield part_name(part, seed), partial(headline_cells, answers, TARGETS, seed)
+        if len(names) > 1:
+            yield f"{part}, {FEW} taught", partial(headline_cells, answers, TARGETS, taught=FEW)
 
 
 def one_after_the_other(names: Sequence[str]) -> Responses:
@@ -79,15 +86,18 @@ def part_name(part: str, seed: int) -> str:
     return f"{part}, deal {seed}" if seed else part
 
 
-def headline_cells(responses: Responses, targets: Sequence[float], seed: int = 0) -> list[dict]:
+def headline_cells(
+    responses: Responses, targets: Sequence[float], seed: int = 0, taught: int = TAUGHT
+) -> list[dict]:
     """Compute every policy's figures at every target with Student's intervals; ``over`` has leads.
 
     The mix and the oracle may give any number of answers that the policy may, as far as half of
-    the answers allow. ``seed`` deals the questions into folds and the answers into halves."""
+    the answers allow. ``seed`` deals the questions into folds and the answers into halves;
+    ``taught`` is the most questions that teach a policy."""
     menu = [stop for stop in STOPS if 2 * stop <= responses.samples]
     names = [name for name in LEADS if name in LADDER]
     learners = {name: PricedStopping(LADDER[name], exact=True) for name in names}
-    protocol = Protocol(seed=seed)
+    protocol = Protocol(seed=seed, taught=taught)
     rows = held_out(responses, targets, menu, learners=learners, noises=0, protocol=protocol)
     rows += weighted_bars(responses, targets, menu=menu, seed=seed)
     gains = {(row.policy, row.target): row for row in rows}

@@ -9,9 +9,9 @@ from conftest import ROOT
 from scipy.stats import t
 
 import adalib
-from adalib.evaluate.headline import headline
+from adalib.evaluate.headline import headline, ratio_interval
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.intervals import in_points
+from adalib.evaluate.intervals import Interval, in_points, mean_interval
 from adalib.evaluate.recorded import recorded_cells
 from adalib.sequential.policy import PricedStopping
 
@@ -54,6 +54,36 @@ def test_the_record_agrees_with_the_table_of_stopping():
             assert [cell["gain"], cell["cost"]] == pytest.approx(
                 [kept["gain"], kept["cost"]], abs=2e-3
             )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_an_end_of_a_ratio_students_interval_begins_at_zero(seed):
+    rng = np.random.default_rng(seed)
+    whole = rng.normal(2, 3, size=60)
+    part = 0.4 * whole + rng.normal(size=60)
+    found = ratio_interval(*map(mean_interval, (part, whole, part - whole)))
+    assert found.mean == pytest.approx(part.mean() / whole.mean())
+    assert mean_interval(part - found.low * whole).low == pytest.approx(0, abs=1e-9)
+    assert mean_interval(part - found.high * whole).high == pytest.approx(0, abs=1e-9)
+
+
+def test_no_ratio_is_excluded_where_the_whole_may_be_zero():
+    found = ratio_interval(Interval(1, 0, 2), Interval(1, -1, 3), Interval(0, -2, 2))
+    assert (found.mean, found.low, found.high) == (1, -np.inf, np.inf)
+
+
+def test_more_questions_narrow_what_weighting_and_stopping_gain():
+    for benchmark in ("gsm8k", "math"):
+        book = headline(benchmark, 3, everything=False)
+        everything = headline(benchmark, 3)
+        assert everything.questions >= 3 * book.questions
+        for cause in ("together", "weighting", "stopping"):
+            narrow = getattr(everything, cause)
+            wide = getattr(book, cause)
+            assert narrow.high - narrow.low < 0.8 * (wide.high - wide.low)
+            assert narrow.low > 0
+        assert book.share == everything.share
+        assert book.share_of_all == book.share
 
 
 def test_the_readme_states_the_record():

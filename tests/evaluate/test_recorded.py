@@ -312,3 +312,23 @@ def test_regret_against_an_exact_optimum():
     assert max(missed) < 0.04
     # At a price that nobody pays, the first answer is all there is.
     assert best_rule(1.0) + 1 == pytest.approx(PEOPLE.mean())
+
+
+def intervals_of_gains(row: dict) -> list[tuple[float, float, float]]:
+    """Mean, low and high of every gain or lead in a recorded row."""
+    ends = ("gain_low", "gain_high") if "gain_low" in row else ("low", "high")
+    found = [tuple(leads) for leads in row.get("over", {}).values()]
+    if "gain" in row and row.get(ends[0]) is not None:
+        found.append((row["gain"], *(row[end] for end in ends)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.stem for path in (ROOT / "data" / "recorded").glob("*.jsonl"))
+)
+def test_recorded_intervals_of_gains_are_symmetric_as_students_are(name):
+    rounding = 1.01e-4 if name == "race" else 1.01e-5  # four digits there, five elsewhere
+    for part, rows in tables.recorded(name).items():
+        for row in rows:
+            for mean, low, high in intervals_of_gains(row):
+                assert (low + high) / 2 == pytest.approx(mean, abs=rounding), part
