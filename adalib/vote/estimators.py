@@ -21,6 +21,7 @@ __all__ = ["ESTIMATORS", "acc_iid", "acc_subsets", "acc_windows", "best_of", "ma
 
 Ties = Literal["share", "first"]
 _CELLS = 1 << 19  # numbers in a working array: 4 MB, so that a chunk stays near the processor
+_DIGITS = 12  # beyond these, sums differ from one platform to the next
 
 
 def majority(answers: Sequence[str], ties: Ties = "share") -> dict[str, float]:
@@ -97,7 +98,7 @@ def acc_windows(
             # Tied classes have equally many samples on top, so the mean over samples is the mean
             # over classes.
             acc[rows, k] = ((gain * top).sum(-1) / np.maximum(top.sum(-1), 1)).mean(-1)
-    return acc
+    return _settled(acc)
 
 
 def acc_subsets(
@@ -186,7 +187,7 @@ def acc_subsets(
             spare = r - sizes[where, here] - rest.sum(1)
             ways = _winning_ways(series, budgets, own, rest.T, spare, rest.T, late.T)
             np.add.at(wins, where, ways.T * gains[rows][i, p][:, None])
-    return np.clip(wins / choose[budgets, r], 0.0, 1.0)
+    return _settled(wins / choose[budgets, r])
 
 
 #: How R samples of a question become estimates of Acc(x, b), by name.
@@ -249,7 +250,7 @@ def acc_iid(
         few = rest[rows].T
         most = np.where(few > 0, np.inf, 0)
         acc[rows] = _winning_ways(_exponentials, budgets, own[rows], few, spare[rows], most).T
-    acc = np.clip(acc * [float(factorial(b)) for b in budgets], 0.0, 1.0)
+    acc = _settled(acc * [float(factorial(b)) for b in budgets])
     return acc[0] if probs.ndim == 1 else acc
 
 
@@ -300,7 +301,7 @@ def best_of(correct: ArrayLike, scores: ArrayLike, budgets: Sequence[int]) -> np
             within *= np.maximum(upto - i, 0) / (scores.shape[1] - i)
             under *= np.maximum(below - i, 0) / (scores.shape[1] - i)
         acc[:, k] = (correct * (within - under) / (upto - below)).sum(1)
-    return np.clip(acc, 0.0, 1.0)
+    return _settled(acc)
 
 
 def pass_at(correct: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
@@ -353,6 +354,15 @@ def _tally(classes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
     pair = np.full(classes.shape, -1)
     pair[voted] = index
     return rows[first], count, value, pair
+
+
+def _settled(acc: np.ndarray) -> np.ndarray:
+    """Clip estimates to [0, 1] and round them, so that a tie is a tie on every platform.
+
+    Two budgets whose votes are equally good differ in the last bits, here in one direction and in a
+    browser in the other. A plain argmax would settle such a tie by accident.
+    """
+    return np.clip(acc, 0.0, 1.0).round(_DIGITS)
 
 
 def _without(sizes: np.ndarray, slot: np.ndarray) -> np.ndarray:

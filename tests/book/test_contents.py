@@ -55,6 +55,13 @@ def test_a_notebook_can_say_that_its_cells_do_not_run_in_a_browser(tmp_path):
     assert (by_key["last"].runs_live, by_key["first"].runs_live) == (True, False)
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "book").glob("*.md")), ids=lambda path: path.stem)
+def test_every_chapter_that_a_page_mentions_exists(path):
+    """Also on the pages of the instructor's edition, which are not in the table of contents."""
+    text = path.read_text(encoding="utf-8")
+    assert "{ch}`" not in contents.spelled(text, contents.keys(ROOT), path.stem)
+
+
 @pytest.mark.parametrize("page", contents.pages(), ids=lambda page: page.key)
 def test_pages_name_chapters_by_key(page):
     if page.path.suffix == ".md":

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import adalib
-import adalib.paper
 from adalib.teach.exercises import JUDGED, RECORD, Checker, checks, recorded
-from adalib.teach.exercises.cases import best_value
 from adalib.teach.exercises.judged import Construction
 from adalib.teach.exercises.values import value
 
@@ -121,83 +119,8 @@ def test_every_value_names_three_mistakes_with_hints_of_their_own(chapter):
         assert len({*hints, kept["hint"], kept["more"]}) == len(hints) + 2, name
 
 
-@pytest.fixture(scope="module")
-def table(word):
-    return word.table()
-
-
-@pytest.fixture(scope="module")
-def hot():
-    return adalib.load("word-hot").table()
-
-
-class TestAnotherRoad:
-    """An answer reached another way passes, a near miss does not."""
-
-    @staticmethod
-    def right(chapter, name, answer, miss):
-        check, _ = checks(chapter)
-        return check(name, answer).right and not check(name, miss).right
-
-    def test_of_the_oracle(self, word, table):
-        row, prices = word.ids.index("word-trees-05"), np.linspace(0, 0.1, 100_001)
-        takes = np.argmax(table.acc[row] - prices[:, None] * table.cost, axis=1)
-        last = prices[np.flatnonzero(takes == 4)[-1]]
-        assert self.right("oracle", "letgo", last, last + 0.001)
-        best = np.mean([max(row - 0.02 * table.cost) for row in table.acc])
-        same = max(np.mean(table.acc[:, j]) - 0.02 * table.cost[j] for j in range(table.k))
-        assert self.right("oracle", "uniform", best - same, best)
-        # A second answer is bought although it brings less than the price.
-        count = 0
-        for row in table.acc:
-            best = max(range(5), key=lambda j: (row[j] - 0.03 * table.cost[j], -j))
-            count += best >= 2 and row[1] - row[0] < 0.03
-        assert count > 150
-        assert self.right("oracle", "second", count, count - 1)
-
-    def test_of_budgets(self, hot, table):
-        two, three = (best_value(hot.acc, hot.cost, budget) for budget in (2, 3))
-        assert self.right("budgets", "worth", three - two, (three - two) * 1.05)
-        path = adalib.frontier(hot.acc, hot.cost)
-        mean_price = (path.at(2).lam + path.at(3).lam) / 2
-        assert "mean of the prices" in checks("budgets")[0]("worth", mean_price).hint
-        goal, means, cost = best_value(table.acc, table.cost, 2), table.acc.mean(axis=0), table.cost
-        pairs = [
-            (i, j) for i in range(table.k) for j in range(table.k) if means[i] <= goal < means[j]
-        ]
-        needed = min(
-            cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i])
-            for i, j in pairs
-        )
-        assert self.right("budgets", "save", needed, needed + 0.1)
-
-    def test_of_chapter_5_a_second_answer(self):
-        acc = adalib.load("math-qwen15").table().acc.mean(axis=0)
-        assert self.right("estimation", "second", acc[1] - acc[0], acc[1])
-
-    @pytest.mark.parametrize(
-        ("chapter", "name", "answer", "miss"),
-        [
-            (
-                "estimation",
-                "single",
-                np.mean([max(f"{k:03b}") == "1" for k in range(8)]),
-                0.8,
-            ),  # by enumeration
-            ("learning", "memory", 1.0, 0.69),  # noise is learned by heart
-            ("referee", "others", 0.725, 0.8),
-            ("d_markets", "demand", 48, "no number"),  # the marginal plant's price
-        ],
-    )
-    def test_a_short_one(self, chapter, name, answer, miss):
-        assert self.right(chapter, name, answer, miss)
-
-    def test_the_constant_repeats_the_oracle_as_often_as_its_label_occurs(self, table):
-        labels = adalib.frontier(table.acc, table.cost).at(1.5).labels
-        assert self.right("learning", "majority", (labels == 0).mean(), (labels > 0).mean())
-
-    def test_of_chapter_8_the_middle_fifth_of_the_null_by_hand(self):
-        table = adalib.flat_null(1000).sample(48).table()
-        labels = adalib.frontier(table.acc, table.cost).at(3).labels
-        middle = table.cost[labels[np.argsort(table.acc[:, 0], kind="stable")[400:600]]].mean()
-        assert self.right("f_patterns", "middle", middle, middle + 0.2)
+def test_the_mean_of_the_end_prices_is_a_named_mistake():
+    hot = adalib.load("word-hot").table()
+    path = adalib.frontier(hot.acc, hot.cost)
+    mean_price = (path.at(2).lam + path.at(3).lam) / 2
+    assert "mean of the prices" in checks("budgets")[0]("worth", mean_price).hint

@@ -93,6 +93,14 @@ def test_two_samples_are_worth_one_when_ties_are_shared(classes, value):
     assert acc_subsets([[0, 0, -1, -1]], [[1, 1, 0, 0]], (1, 2))[0] == pytest.approx([1 / 2, 5 / 6])
 
 
+@given(counts=st.lists(st.integers(1, 20), min_size=2, max_size=5))
+def test_votes_that_are_equally_good_are_equal_numbers(counts):
+    """A plain argmax then settles a tie for the smaller budget, on every platform."""
+    classes = np.repeat(np.arange(len(counts)), counts)[None]
+    one, two = acc_subsets(classes, classes == 0, (1, 2))[0]
+    assert one == two == round(counts[0] / sum(counts), 12)
+
+
 @pytest.mark.parametrize("ties", TIES)
 def test_two_answers_at_large_r_follow_the_hypergeometric(ties):
     r, good, b = 2000, 900, 63
