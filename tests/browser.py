@@ -87,13 +87,13 @@ def find_browser() -> str:
         )
     for attempt in (lambda: None, lambda: install_from_system(PACKAGES), _install_from_playwright):
         attempt()
-        for path in _candidates():
+        for path in candidates():
             if _starts(path):
                 return path
     raise RuntimeError(MEND)
 
 
-def _candidates() -> Iterator[str]:
+def candidates() -> Iterator[str]:
     yield from filter(None, map(shutil.which, NAMES))
     # In a process of its own: Playwright does not start twice in one.
     ask = (

@@ -95,14 +95,14 @@ class FaultServer:
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while await self._exchange(reader, writer):
+            while await self.exchange(reader, writer):
                 await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    async def _received(self, reader: asyncio.StreamReader) -> tuple[dict, str]:
+    async def received(self, reader: asyncio.StreamReader) -> tuple[dict, str]:
         """Read one request, note it, and return its body and its key."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {
@@ -116,8 +116,8 @@ class FaultServer:
         self.keys.append(key)
         return request, key
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        request, key = await self._received(reader)
+    async def exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        request, key = await self.received(reader)
         fault = self.fault(len(self.seen) - 1)
         if len(self.seen) <= self.together:
             await self._gate.wait()
@@ -143,7 +143,7 @@ class FaultServer:
             writer.write(head + b"%x\r\n%s\r\n" % (len(STREAM[0]), STREAM[0]))
             await writer.drain()
             return False
-        status, body, extra = self._reply(fault, request, key)
+        status, body, extra = self.reply(fault, request, key)
         kind = "text/html" if fault.startswith("html") else "application/json"
         kind = (
             "text/event-stream"
@@ -156,7 +156,7 @@ class FaultServer:
         writer.write(_head(status, len(body), kind, extra) + body)
         return True
 
-    def _reply(self, fault: str, request: dict, key: str) -> tuple[int, bytes, str]:
+    def reply(self, fault: str, request: dict, key: str) -> tuple[int, bytes, str]:
         if fault in self.replies:
             status, extra, body = self.replies[fault]
             return status, body, extra

@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 import zipfile
 
+import pytest
 from conftest import ROOT
 
 import adalib
 import adalib.paper
 
 
-def test_the_wheel_is_whole(tmp_path):
-    source = tmp_path / "source"  # building leaves files behind: not in the checkout
-    hidden = shutil.ignore_patterns("__pycache__", ".*")
-    for name in ("adalib", "data"):
-        shutil.copytree(ROOT / name, source / name, ignore=hidden)
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        ".",
-    ]
-    subprocess.run([*command, "--wheel-dir", str(tmp_path)], cwd=source, check=True)
+def shipped(folder: str) -> set[str]:
+    """The paths below a folder that an installation needs: no hidden file, no compiled one."""
+    files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+    paths = (path.relative_to(ROOT) for path in files)
+    return {
+        path.as_posix()
+        for path in paths
+        if not any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+    }
 
-    with zipfile.ZipFile(next(tmp_path.glob("adalib-*.whl"))) as wheel:
+
+def test_the_wheel_is_whole():
+    """The one that `make book` has put next to the book."""
+    wheels = list((ROOT / "dist").glob("adalib-*.whl"))
+    if not wheels:
+        pytest.fail("there is no wheel in dist/: run `make wheel` first", pytrace=False)
+    with zipfile.ZipFile(wheels[0]) as wheel:
         held = set(wheel.namelist())
-    expected = {
-        file.relative_to(source).as_posix()
-        for file in (source / "adalib").rglob("*")
-        if file.is_file()
-    }
-    expected |= {
-        f"adalib/{f.relative_to(source).as_posix()}"
-        for f in (source / "data").rglob("*")
-        if f.is_file()
-    }
-    expected |= {
-        file.relative_to(source / "book").as_posix() for file in (source / "book").rglob("*.py")
-    }
-    missing = {name for name in expected if "/build/" not in name} - held
-    assert missing == set(), "name their kinds under package-data in pyproject.toml"
+    expected = shipped("adalib") | {f"adalib/{path}" for path in shipped("data")}
+    assert expected - held == set(), "name their kinds under package-data in pyproject.toml"
 
 
 def test_the_tests_run_against_this_checkout():

@@ -352,7 +352,7 @@ def _next_commands(
         prices = f" --prices {shlex.quote(args.prices)}" if args.prices else ""
         yield f"Next: {_COMMAND} solve {source} --budget {best.target:g}{prices}"
     else:
-        options = _fit_options(best, responses, args.cost, args.kind)
+        options = fit_options(best, responses, args.cost, args.kind)
         yield f"Next: {_COMMAND} fit {source} {options} --out router"
     family = _family(responses, args.folds)
     if args.groups is None and family:
@@ -379,7 +379,7 @@ def _collecting(
         yield f"  {together} && {_COMMAND} evaluate all.jsonl"
 
 
-def _fit_options(best: HeldOutRow, responses: Any, cost: str, kind: str | None) -> str:
+def fit_options(best: HeldOutRow, responses: Any, cost: str, kind: str | None) -> str:
     """The options of `fit` that make the policy which did best, at its target."""
     from adalib.evaluate.trials import RACE
 

@@ -41,20 +41,7 @@ def setting(
     (``#set=name``) and ``kind`` decides where the setting is listed. An oracle on ``estimated``
     accuracies is labelled optimistic. ``lam`` is the price at the start.
     """
-    if isinstance(source, Responses | Menu):
-        table = source.table(_offered_budgets(source))
-        responses = source if isinstance(source, Responses) else None
-    elif isinstance(source, UtilityTable):
-        table = source
-    else:
-        raise ValueError(
-            f"the explorer shows a UtilityTable, Responses or a Menu, not {type(source).__name__}"
-        )
-    if responses is not None and responses.n != table.n:
-        raise ValueError(
-            f"the table has {table.n} rows and the responses {responses.n}; "
-            "give the responses that the table was made from"
-        )
+    table, responses = _table_and_responses(source, responses)
     if unit is None:
         unit = "samples" if _costs_are_budgets(table) else "cost"
     described: dict[str, Any] = {
@@ -81,6 +68,27 @@ def setting(
         if unit == "samples":
             described["halves"] = [_half(responses, half) for half in (0, 1)]
     return described
+
+
+def _table_and_responses(
+    source: UtilityTable | Responses | Menu, responses: Responses | None
+) -> tuple[UtilityTable, Responses | None]:
+    """Return the table to show, and the responses it was made from where there are some."""
+    if isinstance(source, Responses | Menu):
+        table = source.table(_offered_budgets(source))
+        responses = source if isinstance(source, Responses) else None
+    elif isinstance(source, UtilityTable):
+        table = source
+    else:
+        raise ValueError(
+            f"the explorer shows a UtilityTable, Responses or a Menu, not {type(source).__name__}"
+        )
+    if responses is not None and responses.n != table.n:
+        raise ValueError(
+            f"the table has {table.n} rows and the responses {responses.n}; "
+            "give the responses that the table was made from"
+        )
+    return table, responses
 
 
 def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
@@ -113,15 +121,7 @@ def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
                     f"{where}: has {len(cells)} cells and the header {len(header)}; give as many"
                 )
             # Kept as numbers at once, because the texts of a large file take ten times its size.
-            values = np.array([_number(cell) for cell in cells[skip:]])
-            bad = np.flatnonzero(~(values >= 0) | ((values > 1) if rows else np.isinf(values)))
-            if bad.size:
-                column = skip + int(bad[0])
-                expected = "an accuracy from 0 to 1" if rows else "a cost, 0 or more"
-                raise DataError(
-                    f"{where}, column {column + 1}: {cells[column][:40]!r} is not {expected}; "
-                    "mend that cell"
-                )
+            values = _row_values(cells, skip, where, costs=not rows)
             ids.append(cells[0] if skip else str(len(rows) - 1))
             rows.append(values)
     except (UnicodeDecodeError, csv.Error) as error:
@@ -142,6 +142,21 @@ def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
         )
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
+
+
+def _row_values(cells: list[str], skip: int, where: str, *, costs: bool) -> np.ndarray:
+    """Turn the cells of a line into costs or accuracies; DataError names the first bad cell."""
+    values = np.array([_number(cell) for cell in cells[skip:]])
+    too_large = np.isinf(values) if costs else values > 1
+    bad = np.flatnonzero(~(values >= 0) | too_large)
+    if bad.size:
+        column = skip + int(bad[0])
+        expected = "a cost, 0 or more" if costs else "an accuracy from 0 to 1"
+        raise DataError(
+            f"{where}, column {column + 1}: {cells[column][:40]!r} is not {expected}; "
+            "mend that cell"
+        )
+    return values
 
 
 def _texts(source: Responses | Menu) -> dict[str, list[str]]:

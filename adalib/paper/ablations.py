@@ -77,17 +77,20 @@ def _look(text: str) -> tuple[bool, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """Rows for a classifier: every question of every setting at every target."""
+    """Rows for a classifier: every question of every setting at every target.
+
+    All arrays but the last have one entry per row.
+    """
 
     features: pd.DataFrame
-    question: np.ndarray
-    setting: np.ndarray
-    target: np.ndarray
-    lam: np.ndarray
-    labels: np.ndarray
-    choose: np.ndarray
-    acc: np.ndarray
-    budgets: np.ndarray
+    question: np.ndarray  #: number of the question
+    setting: np.ndarray  #: name of the setting
+    target: np.ndarray  #: average cost that was aimed for
+    lam: np.ndarray  #: price that bisection found for that target
+    labels: np.ndarray  #: the oracle's column
+    choose: np.ndarray  #: accuracies that made the labels
+    acc: np.ndarray  #: accuracies that score
+    budgets: np.ndarray  #: cost of each column
 
     @property
     def n(self) -> int:
@@ -313,27 +316,28 @@ class Comparison:
         saved = (priced[at, labels] - priced[at, predicted]).mean()
         eps = wrong.mean()
         majority = np.bincount(labels).max() / rows.size
-        run = {"classifier": trial.classifier, "number": trial.number, "rows": rows.size}
-        run |= {"imitation": 1 - eps, "majority": majority, "accuracy": accuracy, "oracle": oracle}
-        run |= {
+        return {
+            "classifier": trial.classifier,
+            "number": trial.number,
+            "rows": rows.size,
+            "imitation": 1 - eps,
+            "majority": majority,
+            "accuracy": accuracy,
+            "oracle": oracle,
             "cost": pooled.budgets[predicted].mean(),
             "first": acc[:, 0].mean(),
             "gap": oracle - accuracy,
-        }
-        run |= {
             "mix": accuracy - gain,
             "gain": gain,
             "eps": eps,
             "lost": lost,
             "saved": saved,
             "regret": lost - saved,
-        }
-        bounds = {
+            # Three bounds on the regret.
             "weighted": (worst * wrong).mean(),
             "largest": worst.max() * eps,
             "average": worst.mean() * eps,
         }
-        return run | bounds
 
 
 def classifiers(

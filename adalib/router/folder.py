@@ -73,12 +73,17 @@ def route(
         for q in asked
     ]
     write_lines(folder / "routed.jsonl", rows)
+    return f"wrote {folder / 'routed.jsonl'}: {_summary(rows, router)}"
+
+
+def _summary(rows: list[dict[str, Any]], router: Router) -> str:
+    """Say what came of the questions: how many are right, and their cost, rounds and money."""
     right = sum(same_answer(row["answer"], str(row["gold"])) for row in rows)
     cost = sum(row["cost"] for row in rows) / len(rows)
     rounds = sum(row["rounds"] for row in rows) / len(rows)
     money = sum(row["money"] for row in rows)
     budget = f"(budget {router.controller.budget:g})"
     return (
-        f"wrote {folder / 'routed.jsonl'}: {right} of {len(rows)} right, "
+        f"{right} of {len(rows)} right, "
         f"{cost:.4g} {router.unit} per question {budget} in {rounds:.3g} rounds, ${money:.2f}"
     )

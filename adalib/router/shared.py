@@ -305,6 +305,10 @@ class Share:
         self.controller.opened = 0.0
         self.controller.open_now = 0
         await self.synchronise()
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection to Redis."""
         await self._redis.aclose()
 
     async def flush(self) -> None:

@@ -45,13 +45,13 @@ class Machines(AbstractContextManager):
         results = [None] * len(items)
         hidden = None if what else True  # None shows the bar on a terminal only
         with tqdm(total=len(items), desc=what, unit=" parts", disable=hidden, leave=False) as bar:
-            for place, result in self._run(call, items):
+            for place, result in self.results(call, items):
                 results[place] = result
                 bar.update()
         return results
 
     @abstractmethod
-    def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
+    def results(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
         """Yield the position of an item and its result, as results arrive."""
 
 
@@ -62,7 +62,7 @@ class Here(Machines):
         self.sharing = cores()
         self._use_processes = processes
 
-    def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
+    def results(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
         workers = self.sharing
         if workers == 1 or len(items) == 1:
             for place, item in enumerate(items):
@@ -124,7 +124,7 @@ class Cluster(Machines):
         self.sharing = max(threads)
         self.others = sum(threads)
 
-    def _run(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
+    def results(self, call: Callable, items: Sequence) -> Iterator[tuple[int, Any]]:
         distributed = need("distributed")
         futures = self._client.map(call, items, pure=False, retries=_TRIES)
         places = {future.key: place for place, future in enumerate(futures)}

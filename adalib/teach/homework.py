@@ -23,7 +23,7 @@ from adalib.teach.exercises import Checked, Checker
 from adalib.teach.exercises.values import Value, value
 from adalib.vote.estimators import majority
 
-__all__ = ["Homework", "exercises", "homework"]
+__all__ = ["Homework", "Question", "drawn_questions", "exercises", "homework"]
 
 
 class Homework:
@@ -40,8 +40,8 @@ class Homework:
     def __init__(self, student: str, sheet: str) -> None:
         self.student = student
         self.sheet = sheet
-        drawn = _drawn(student, sheet)
-        self.questions = {name: question.text for name, question in drawn.items()}
+        questions = drawn_questions(student, sheet)
+        self.questions = {name: question.text for name, question in questions.items()}
 
     def __repr__(self) -> str:
         texts = [f"[{name}] {text}" for name, text in self.questions.items()]
@@ -77,10 +77,11 @@ def homework(student: str, sheet: str = "practice") -> Homework:
 
 def exercises(student: str, sheet: str) -> dict[str, Value]:
     """The exercises that check a student's answers, by the names of the questions."""
-    return {name: question.exercise(name) for name, question in _drawn(student, sheet).items()}
+    questions = drawn_questions(student, sheet)
+    return {name: question.exercise(name) for name, question in questions.items()}
 
 
-class _Question(NamedTuple):
+class Question(NamedTuple):
     """A text for the student, the answer, two hints, and typical mistakes by the hint to each."""
 
     text: str
@@ -91,11 +92,12 @@ class _Question(NamedTuple):
     tolerance: float = 1e-3
 
     def exercise(self, name: str) -> Value:
+        """The exercise that checks an answer to this question."""
         return value(name, self.answer, self.hint, self.more, self.tolerance, self.wrong)
 
 
-def _drawn(student: str, sheet: str) -> dict[str, _Question]:
-    """A student's questions, with their answers, and the precision that each wants."""
+def drawn_questions(student: str, sheet: str) -> dict[str, Question]:
+    """Draw a student's questions from the id and the sheet: texts, answers, hints, mistakes."""
     signed = unicodedata.normalize("NFC", student).strip()
     seed = hashlib.sha256(f"{sheet}\0{signed}".encode())
     rng = np.random.default_rng(int.from_bytes(seed.digest()[:8], "big"))
@@ -130,13 +132,13 @@ def _some_price(rng: np.random.Generator) -> float:
     return float(np.round(rng.uniform(0.01, 0.09), 3)) + 0.00037
 
 
-def _label(rng: np.random.Generator) -> _Question:
+def _label(rng: np.random.Generator) -> Question:
     """Ask for one question's best budget at a price."""
     acc = _table(rng, 1)
     lam = _some_price(rng)
     label = int(oracle_labels(acc, _COST, lam)[0])
     pays = np.append(np.diff(acc[0]) > lam * np.diff(_COST), False)
-    return _Question(
+    return Question(
         f"At the price {lam:.5f}, which budget does this question take?\n{_shown(acc)}",
         _COST[label],
         "compare accuracy minus price times budget in all four columns",
@@ -153,13 +155,13 @@ def _label(rng: np.random.Generator) -> _Question:
     )
 
 
-def _bill(rng: np.random.Generator) -> _Question:
+def _bill(rng: np.random.Generator) -> Question:
     """Ask for the average cost at a price."""
     acc = _table(rng)
     lam = _some_price(rng)
     labels = oracle_labels(acc, _COST, lam)
     paid = float(_COST[labels].mean())
-    return _Question(
+    return Question(
         f"At the price {lam:.5f}, what does the oracle spend on a question, on "
         f"average?\n{_shown(acc)}",
         paid,
@@ -176,7 +178,7 @@ def _bill(rng: np.random.Generator) -> _Question:
     )
 
 
-def _price(rng: np.random.Generator) -> _Question:
+def _price(rng: np.random.Generator) -> Question:
     """Ask for a price at which a budget is spent."""
     acc = _table(rng)
     budget = float(rng.integers(5, 14) / 4)
@@ -188,7 +190,7 @@ def _price(rng: np.random.Generator) -> _Question:
     after, before = (
         chosen(acc, oracle_labels(acc, _COST, price)) for price in (lam - 1e-9, lam + 1e-9)
     )
-    return _Question(
+    return Question(
         f"What is the lowest price at which the oracle spends {budget:g} per question or "
         f"less?\n{_shown(acc)}",
         lam,
@@ -208,7 +210,7 @@ def _price(rng: np.random.Generator) -> _Question:
     )
 
 
-def _bound(rng: np.random.Generator) -> _Question:
+def _bound(rng: np.random.Generator) -> Question:
     """Ask for the upper bound at a budget."""
     acc = _table(rng)
     budget = float(rng.integers(5, 14) / 4)
@@ -216,7 +218,7 @@ def _bound(rng: np.random.Generator) -> _Question:
     best = path.at(budget)
     dearer = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
     alike = float(best_mix(acc, _COST, budget).expected(acc).mean())
-    return _Question(
+    return Question(
         f"What is the best mean accuracy for an average of {budget:g}, if one question is "
         f"randomised?\n{_shown(acc)}",
         best.bound,
@@ -232,7 +234,7 @@ def _bound(rng: np.random.Generator) -> _Question:
     )
 
 
-def _subsets(rng: np.random.Generator) -> _Question:
+def _subsets(rng: np.random.Generator) -> Question:
     """Ask for the accuracy of a vote over all subsets."""
     answers = ["7", "7", "8", "9", ""]
     answers = [answers[i] for i in rng.permutation(5)] + [str(rng.choice(["7", "8", "9"]))]
@@ -243,7 +245,7 @@ def _subsets(rng: np.random.Generator) -> _Question:
         for part in combinations(answers, b)
     ]
     listed = ", ".join(answer or "(empty)" for answer in answers)
-    return _Question(
+    return Question(
         f"Six answers: {listed}. The right one is 7. Average the vote over all ways to pick {b} "
         "of them.",
         float(votes.mean()),
@@ -258,12 +260,12 @@ def _subsets(rng: np.random.Generator) -> _Question:
     )
 
 
-def _curse(rng: np.random.Generator) -> _Question:
+def _curse(rng: np.random.Generator) -> Question:
     """Ask how much the oracle overstates where no budget helps."""
     budgets = int(rng.integers(2, 7))
     p = int(rng.integers(3, 8)) / 10
     claimed = 1 - (1 - p) ** budgets
-    return _Question(
+    return Question(
         f"{budgets} budgets all have true accuracy {p:g}; each is tried once, and the oracle "
         "takes the best. "
         "By how much is its claim too high, on average?",
@@ -279,7 +281,7 @@ def _curse(rng: np.random.Generator) -> _Question:
     )
 
 
-def _equal_cost(rng: np.random.Generator) -> _Question:
+def _equal_cost(rng: np.random.Generator) -> Question:
     """Ask for the gain over a mix of equal cost."""
     one = rng.integers(40, 60) / 100
     four = rng.integers(62, 75) / 100
@@ -287,7 +289,7 @@ def _equal_cost(rng: np.random.Generator) -> _Question:
     mix = one + (spent - 1) / 3 * (four - one)
     accuracy = float(np.round(mix + rng.integers(-30, 60) / 1000, 3))
     quarter = accuracy - one - spent / 4 * (four - one)
-    return _Question(
+    return Question(
         f"One answer for everyone has accuracy {one:.2f}, four have {four:.2f}. A policy was "
         "allowed 4, spent "
         f"{spent:.1f} and has accuracy {accuracy:.3f}. What is its gain over the mix of 1 and 4 "

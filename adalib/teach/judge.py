@@ -1,5 +1,4 @@
-"""Judge a submitted answer away from the notebook that it comes from, for the hidden tests of
-Otter.
+"""Judge a submitted answer away from its notebook, for the hidden tests of Otter.
 
 Three processes take part. The notebook's own process may hold anything that the student has put
 there, so it only writes the answer down. A fresh process reads it and judges it with an untouched
@@ -30,7 +29,7 @@ from adalib.table import UtilityTable
 from adalib.teach.exercises import Checker, checks, judged
 from adalib.teach.homework import exercises
 
-__all__ = ["Verdict", "verdict"]
+__all__ = ["Verdict", "as_plain", "from_plain", "verdict"]
 
 _ANSWER = "answer.json"
 _FUNCTIONS = "functions.dill"
@@ -59,7 +58,7 @@ def verdict(chapter: str, name: str, answer: Any, student: str = "") -> Verdict:
         "chapter": chapter,
         "name": name,
         "student": str(student),
-        "answer": _written(answer, functions),
+        "answer": as_plain(answer, functions),
         "function_seconds": _FUNCTION_SECONDS,
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -93,22 +92,26 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(_PACKAGES), "OMP_NUM_THREADS": "1"}
 
 
-# Answers as plain data. A function is replaced by its number and the names of its parameters.
+# Answers as plain data
 
 
-def _written(value: Any, functions: list[Callable]) -> Any:
+def as_plain(value: Any, functions: list[Callable]) -> Any:
+    """An answer as data that JSON can hold, which `from_plain` turns back.
+
+    A function joins the list, and its place there and its parameters' names are written instead.
+    """
     if isinstance(value, UtilityTable):
         parts = [value.acc, value.cost, list(value.budgets)]
-        return {"table": [_written(part, functions) for part in parts]}
+        return {"table": [as_plain(part, functions) for part in parts]}
     if isinstance(value, Population):
         parts = [value.probs, value.correct, value.empty]
-        return {"population": [_written(part, functions) for part in parts]}
+        return {"population": [as_plain(part, functions) for part in parts]}
     if isinstance(value, np.ndarray):
-        return {"array": [_written(entry, functions) for entry in value.tolist()]}
+        return {"array": [as_plain(entry, functions) for entry in value.tolist()]}
     if isinstance(value, (np.generic, Fraction)):
         return value.item() if isinstance(value, np.generic) else float(value)
     if isinstance(value, (list, tuple)):
-        return [_written(entry, functions) for entry in value]
+        return [as_plain(entry, functions) for entry in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if callable(value):
@@ -117,18 +120,19 @@ def _written(value: Any, functions: list[Callable]) -> Any:
     return {"text": repr(value)}
 
 
-def _read(value: Any, functions: Callable[[int, list[str]], Callable] | None = None) -> Any:
+def from_plain(value: Any, functions: Callable[[int, list[str]], Callable] | None = None) -> Any:
+    """The answer that `as_plain` wrote; ``functions`` finds one by its place and parameters."""
     if isinstance(value, list):
-        return [_read(entry, functions) for entry in value]
+        return [from_plain(entry, functions) for entry in value]
     if not isinstance(value, Mapping):
         return value
     if "table" in value:
-        acc, cost, budgets = (_read(part) for part in value["table"])
+        acc, cost, budgets = (from_plain(part) for part in value["table"])
         return UtilityTable(acc, cost, budgets)
     if "population" in value:
-        return Population(*(_read(part) for part in value["population"]))
+        return Population(*(from_plain(part) for part in value["population"]))
     if "array" in value:
-        return np.array(_read(value["array"]))
+        return np.array(from_plain(value["array"]))
     if "function" in value and functions:
         return functions(value["function"], value["names"])
     return value.get("text", "")
@@ -155,13 +159,13 @@ class _Remote:
         def call(*values: Any) -> Any:
             assert self.process.stdin
             assert self.process.stdout
-            line = json.dumps({"function": number, "values": _written(list(values), [])})
+            line = json.dumps({"function": number, "values": as_plain(list(values), [])})
             self.process.stdin.write(line + "\n")
             self.process.stdin.flush()
             reply = json.loads(self.process.stdout.readline() or '{"error": "its process ended"}')
             if "error" in reply:
                 raise RuntimeError(reply["error"])
-            return _read(reply["value"])
+            return from_plain(reply["value"])
 
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = [inspect.Parameter(name, kind) for name in names]
@@ -180,7 +184,7 @@ def _judge(folder: Path) -> Verdict:
     functions = folder / _FUNCTIONS
     remote = _Remote(functions) if functions.exists() else None
     try:
-        answer = _read(question["answer"], remote.function if remote else None)
+        answer = from_plain(question["answer"], remote.function if remote else None)
         checked = check(question["name"], answer)
     finally:
         if remote:
@@ -198,8 +202,8 @@ def _run(file: Path) -> None:
     for line in sys.stdin:
         call = json.loads(line)
         try:
-            value = functions[call["function"]](*_read(call["values"]))
-            reply = json.dumps({"value": _written(value, [])})
+            value = functions[call["function"]](*from_plain(call["values"]))
+            reply = json.dumps({"value": as_plain(value, [])})
         except Exception as error:
             reply = json.dumps({"error": f"{type(error).__name__}: {error}"})
         replies.write(reply + "\n")

@@ -44,20 +44,20 @@ math_verify.parser.TIMEOUT_WARNING_SHOWN = (
     True  # it warns that it keeps no clock; our limits are counted
 )
 
-_parse = PSParser.math
+full_parse = PSParser.math
 
 
 def _in_two_stages(parser: Any) -> Any:
     """Parse with ANTLR's fast prediction, which is right if it succeeds, else with the full one."""
     parser._interp.predictionMode = PredictionMode.SLL
     try:
-        return _parse(parser)
+        return full_parse(parser)
     except (
         Exception
     ):  # a syntax error, which the parser's listener raises without a class of its own
         parser.reset()
         parser._interp.predictionMode = PredictionMode.LL
-        return _parse(parser)
+        return full_parse(parser)
 
 
 PSParser.math = _in_two_stages

@@ -590,7 +590,7 @@ def test_without_any_browser_one_line_says_what_to_do(monkeypatch):
     """Nothing on the PATH but a stand-in that is no browser, and no way to install one."""
     tried = []
     monkeypatch.delenv("ADALIB_BROWSER", raising=False)
-    monkeypatch.setattr(find, "_candidates", lambda: iter(["/bin/true"]))
+    monkeypatch.setattr(find, "candidates", lambda: iter(["/bin/true"]))
     for module in (find, installing):
         monkeypatch.setattr(module, "run", lambda command: bool(tried.append(command)))
     with pytest.raises(RuntimeError, match="install Chromium or Chrome") as error:

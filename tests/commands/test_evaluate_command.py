@@ -12,7 +12,7 @@ import pytest
 
 from adalib.commands.cli import main
 from adalib.commands.collect import arguments as collect_arguments
-from adalib.commands.evaluate import _fit_options
+from adalib.commands.evaluate import fit_options
 from adalib.commands.fit import arguments
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.trials import BASELINES, STOPPING
@@ -48,7 +48,7 @@ def evaluate(capsys, *words):
     return json.loads(shown.out), shown.err
 
 
-def test_json_has_the_promised_keys_and_the_right_sign(tmp_path, capsys):
+def test_json_has_the_promised_rows(tmp_path, capsys):
     file = write(tmp_path / "told.jsonl", np.arange(300) % 3, samples=32)
     found, said = evaluate(
         capsys, file, "--targets", "1.5,3", "--budgets", "1,4,16", "--folds", "3"
@@ -66,7 +66,7 @@ def test_json_has_the_promised_keys_and_the_right_sign(tmp_path, capsys):
     assert found["verdict"].count("\n") == 0
 
 
-def test_the_seed_decides_everything_and_plain_words_say_it_too(tmp_path, capsys):
+def test_the_seed_decides_what_is_printed(tmp_path, capsys):
     file = write(tmp_path / "few.jsonl", np.arange(12) % 3)
     first, second, other = (evaluate(capsys, file, *QUICK, "--seed", seed)[0] for seed in "001")
     assert first == second != other
@@ -88,7 +88,7 @@ def test_the_seed_decides_everything_and_plain_words_say_it_too(tmp_path, capsys
     assert [row.split()[0] for row in rows[: len(POLICIES)]] == list(POLICIES)
 
 
-def test_a_file_alone_gives_the_verdict_a_line_a_budget_and_the_next_command(tmp_path, capsys):
+def test_a_file_alone_is_enough(tmp_path, capsys):
     more = {
         "family": lambda kind, answers: f"{kind} {answers[0]}",
         "logprob": lambda kind, answers: [-0.1] * 32,
@@ -240,7 +240,7 @@ def test_folds_by_a_field(tmp_path, capsys):
         ("solve drill-fewshot --budget 2 --budgets a", "whole numbers"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path, refused):
+def test_bad_input_is_refused(words, said, tmp_path, refused):
     files = {
         "FILE": write(tmp_path / "file.jsonl", [0] * 12),
         "SMALL": write(tmp_path / "small.jsonl", [0] * 9),
@@ -251,7 +251,7 @@ def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path, refused):
     refused([files.get(word, word) for word in words.split()], said)
 
 
-def test_costs_in_tokens_are_in_average_answers_and_race_is_a_row(tmp_path, capsys):
+def test_tokens_add_a_row_for_the_race(tmp_path, capsys):
     rng = np.random.default_rng(5)
 
     def tokens(kind, answers):
@@ -282,7 +282,7 @@ def test_the_next_command_fits_the_best_policy_at_its_target(policy, cost):
     best = SimpleNamespace(policy=policy, target=2.0)
     parser = argparse.ArgumentParser()
     arguments(parser)
-    words = shlex.split(_fit_options(best, answers, cost, "number"))
+    words = shlex.split(fit_options(best, answers, cost, "number"))
     asked = parser.parse_args(["answers.jsonl", *words, "--out", "router"])
     in_tokens = cost == "tokens" or policy == "race"
     assert asked.budget == (round(2 * tokens.mean()) if in_tokens else 2)

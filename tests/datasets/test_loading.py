@@ -355,7 +355,7 @@ def same(one, two):
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
-def test_save_and_load(tmp_path, name):
+def test_what_was_saved_is_loaded(tmp_path, name):
     FULL.save(tmp_path / name)
     first = (tmp_path / name).read_bytes()
     same(load(tmp_path / name), FULL)
@@ -376,7 +376,7 @@ plain = (
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), n=st.integers(1, 4), r=st.integers(1, 4))
-def test_any_text_survives_save_and_load(tmp_path, data, n, r):
+def test_any_text_survives_a_file(tmp_path, data, n, r):
     def column(each):
         return data.draw(st.lists(each, min_size=n, max_size=n))
 

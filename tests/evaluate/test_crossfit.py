@@ -167,7 +167,7 @@ def test_the_interval_covers_as_often_as_it_says():
     assert np.mean([value.low[0] <= centre <= value.high[0] for value in values]) >= 0.88
 
 
-def test_halves_and_tables_must_match():
+def test_what_cannot_be_crossed_is_refused():
     few = flat_null(10).sample(24)
     with pytest.raises(
         DataError, match=r"a half of 12 cannot hold a vote of 16.*sample at least 32"

@@ -49,16 +49,21 @@ def test_swapped_arguments_say_the_opposite(ours, theirs):
     assert (ahead.high < 0) == (behind.low > 0)
 
 
-def test_columns_and_times():
-    values = np.random.default_rng(1).uniform(-0.3, 0.3, (50, 3))
-    for j in range(3):
-        assert ends(mean_interval(values))[:, j] == pytest.approx(ends(mean_interval(values[:, j])))
-        assert cautious_bound(values)[j] == pytest.approx(cautious_bound(values[:, j]))
-    wide, narrow = (np.ptp(ends(mean_interval(values[:, 0], times=t))) for t in (1, 4))
+DRAWN = np.random.default_rng(1).uniform(-0.3, 0.3, (50, 3))
+
+
+@pytest.mark.parametrize("column", range(3))
+def test_every_column_is_taken_alone(column):
+    alone = DRAWN[:, column]
+    assert ends(mean_interval(DRAWN))[:, column] == pytest.approx(ends(mean_interval(alone)))
+    assert cautious_bound(DRAWN)[column] == pytest.approx(cautious_bound(alone))
+
+
+def test_times_repeats_the_questions():
+    values = DRAWN[:, 0]
+    wide, narrow = (np.ptp(ends(mean_interval(values, times=t))) for t in (1, 4))
     assert narrow == pytest.approx(wide / 2 * stats.t.ppf(0.975, 199) / stats.t.ppf(0.975, 49))
-    assert cautious_bound(values[:, 0], times=3) == pytest.approx(
-        cautious_bound(np.tile(values[:, 0], 3))
-    )
+    assert cautious_bound(values, times=3) == pytest.approx(cautious_bound(np.tile(values, 3)))
 
 
 # The cautious bound.

@@ -30,7 +30,7 @@ def test_without_tokens_all_take_the_same_time(answers):
     assert (expected_waiting(replace(answers, tokens=None), (1, 4), 1.0) == 1).all()
 
 
-def test_rows_of_plans_and_of_rules(answers):
+def test_rows_have_the_waiting_of_their_policy(answers):
     learners = {"stopping": PricedStopping(("votes",), schedule=range(1, 5), repeats=2)}
     protocol = Protocol(folds=2)
     rows = held_out(answers, [2.0], (1, 2, 4), learners=learners, noises=0, protocol=protocol)

@@ -56,12 +56,17 @@ def assert_no_key(error):
         error = None if error.__suppress_context__ else error.__context__
 
 
-def test_a_good_answer_and_what_was_asked():
+def test_a_good_answer_is_read_whole():
     with FaultServer() as server:
-        answer = sample(server, temperature=0.3, max_tokens=17, seed=5)
-        sure = sample(server, logprobs=True)
+        answer = sample(server)
     text = "Three and four are seven.\nAnswer: 7"
     assert answer == Answer(text, "stop", tokens=9, prompt_tokens=20, fingerprint="fp_1")
+
+
+def test_a_request_asks_for_what_was_given():
+    with FaultServer() as server:
+        sample(server, temperature=0.3, max_tokens=17, seed=5)
+    assert server.keys == [KEY]
     assert server.seen[0] == {
         "messages": MESSAGES,
         "model": "m",
@@ -69,8 +74,12 @@ def test_a_good_answer_and_what_was_asked():
         "max_tokens": 17,
         "seed": 5,
     }
-    assert server.keys == [KEY] * 2
-    assert server.seen[1]["top_logprobs"] == 20
+
+
+def test_log_probabilities_say_how_certain_an_answer_is():
+    with FaultServer() as server:
+        sure = sample(server, logprobs=True)
+    assert server.seen[0]["top_logprobs"] == 20
     # The server's tokens have p = 1/2 and 1/4; each one's candidates are the two, so each one's
     # entropy is ln 2.
     assert sure.logprob == pytest.approx(-1.5 * math.log(2), abs=1e-6)
@@ -99,7 +108,7 @@ def test_openai_tries_again():
 
 
 @pytest.mark.parametrize("fault", ["hang", "drip"])
-def test_a_hang_and_a_drip_end_by_the_time_limit(fault):
+def test_slow_replies_end_by_the_time_limit(fault):
     with (
         FaultServer([fault]) as server,
         pytest.raises(EndpointError, match="no answer within 1 s") as caught,

@@ -459,7 +459,7 @@ def test_other_settings_or_questions_or_a_bad_run_file_are_refused_by_name(file,
         assert len(server.seen) == 8
 
 
-def test_the_key_is_in_no_file_and_no_output(file, tmp_path):
+def test_the_key_is_written_nowhere(file, tmp_path):
     with FaultServer(lambda k: "echo" if k < 20 else "401") as server:
         done = subprocess.run(
             command(file, tmp_path / "out", server), capture_output=True, text=True

@@ -287,9 +287,9 @@ def test_a_price_on_rounds_waits_half_as_often(tmp_path):
     texts, spent = dict(zip(score.questions, score.answers, strict=True)), {}
 
     class Recorded(FaultServer):
-        def _reply(self, fault, request, key):
+        def reply(self, fault, request, key):
             self.text = f"Answer: {texts[request['messages'][-1]['content']][request['seed']]}"
-            return super()._reply(fault, request, key)
+            return super().reply(fault, request, key)
 
     asks = [
         {"messages": [{"role": "user", "content": question}], "seed": 0}
@@ -629,7 +629,7 @@ def test_what_is_not_voted_on_passes_unchanged(folder, why):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_all_methods_and_headers_pass(folder, method):
+def test_other_requests_pass_whole(folder, method):
     replies = {"own": (207, "Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-Far: \xe9\r\n", b"{}")}
     with FaultServer(lambda k: "own", replies=replies) as upstream:
         with serving(folder, upstream, token="s3cret-t0ken") as running:
@@ -736,7 +736,7 @@ def test_ledger_log_and_bill_agree(folder, tmp_path, caplog):
     prices = {"prices": Prices(100.0, 1000.0), "max_tokens": 10, "purse": purse, "log": True}
     votes = []
     with faults as upstream, serving(folder, upstream, tries=3, **prices) as running:
-        billed = upstream._reply
+        billed = upstream.reply
 
         def counting(fault, request, key):
             reply = billed(fault, request, key)
@@ -744,7 +744,7 @@ def test_ledger_log_and_bill_agree(folder, tmp_path, caplog):
                 votes.append(1)
             return reply
 
-        upstream._reply = counting
+        upstream.reply = counting
 
         def one(number):
             with contextlib.suppress(httpx.HTTPError):

@@ -63,7 +63,7 @@ async def shares(folder, redis, count, total=inf):
         share.model = model
     yield made
     for share in made:
-        await share._redis.aclose()
+        await share.close()
 
 
 # What a store with other numbers in it might reply to a step.

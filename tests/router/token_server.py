@@ -29,8 +29,8 @@ class TokenServer(FaultServer):
         self.written = Counter()
         self.cancelled = set()
 
-    async def _exchange(self, reader, writer):
-        request, _ = await self._received(reader)
+    async def exchange(self, reader, writer):
+        request, _ = await self.received(reader)
         assert request["stream"]
         number = len(self.seen) - 1
         text, length = self.answers[number % len(self.answers)]
@@ -38,7 +38,7 @@ class TokenServer(FaultServer):
         writer.write(_HEAD)
         while self.written[number] < length and not closed.done():
             self.written[number] += self.per_event
-            await self._send(writer, {"choices": [{"delta": {"reasoning_content": "hm "}}]})
+            await self.send(writer, {"choices": [{"delta": {"reasoning_content": "hm "}}]})
             await asyncio.sleep(self.pace)
         if closed.done():
             self.cancelled.add(number)
@@ -46,15 +46,15 @@ class TokenServer(FaultServer):
         closed.cancel()
         self.written[number] += 1
         choice = {"delta": {"content": text}, "finish_reason": "stop"}
-        await self._send(writer, {"choices": [choice]})
+        await self.send(writer, {"choices": [choice]})
         if self.usage and (request.get("stream_options") or {}).get("include_usage"):
             usage = {"prompt_tokens": 20, "completion_tokens": self.written[number]}
-            await self._send(writer, {"choices": [], "usage": usage})
+            await self.send(writer, {"choices": [], "usage": usage})
         writer.write(b"data: [DONE]\n\n")
         await writer.drain()
         return False
 
-    async def _send(self, writer, event):
+    async def send(self, writer, event):
         with contextlib.suppress(ConnectionError):
             writer.write(b"data: " + json.dumps(event).encode() + b"\n\n")
             await writer.drain()

@@ -237,12 +237,20 @@ def dask():
 class WithADeath(Cluster):
     """Kills a worker once the first piece of each kind of work is done."""
 
-    def _run(self, call, items):
-        for number, result in enumerate(super()._run(call, items)):
+    def __init__(self, address):
+        super().__init__(address)
+        self.address = address
+        self.deaths = 0
+
+    def results(self, call, items):
+        from distributed import Client
+
+        for number, result in enumerate(super().results(call, items)):
             if number == 0 and len(items) > 2:
-                pids = self._client.run(os.getpid)
+                with Client(self.address, set_as_default=False) as client:
+                    pids = client.run(os.getpid)
                 os.kill(next(iter(pids.values())), signal.SIGKILL)
-                self.deaths = getattr(self, "deaths", 0) + 1
+                self.deaths += 1
             yield result
 
 

@@ -65,7 +65,7 @@ def test_shards_equal_the_whole_table(kind):
 
 
 @given(tables(), st.integers(0, 2**32), st.integers(1, 7))
-def test_number_and_order_of_shards_change_nothing(table, seed, pieces):
+def test_how_a_table_is_cut_changes_nothing(table, seed, pieces):
     acc, cost = table
     rng = np.random.default_rng(seed)
     budgets = budgets_for(adalib.frontier(acc, cost), rng, 2)

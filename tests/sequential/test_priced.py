@@ -322,7 +322,7 @@ def test_at_least_as_good_as_thresholds():
         assert (ours > theirs - 0.006).all(), name
 
 
-def test_costs_in_tokens_and_money(real):
+def test_a_price_list_that_rescales_tokens_changes_nothing(real):
     teach, score, features, unknown = real
     mean = teach.tokens.mean()
     played = PricedStopping(cost="tokens").fit(teach, features).replay(score, [2 * mean], unknown)

@@ -171,7 +171,7 @@ def test_points_are_the_oracle_at_their_price(table, share):
 
 
 @given(tables(), st.integers(1, 4), st.floats(0, 1))
-def test_block_size_and_repeated_costs_change_nothing(table, size, share):
+def test_how_the_frontier_is_computed_changes_nothing(table, size, share):
     acc, cost = table
     whole, each = frontier(acc, cost), frontier(acc, np.broadcast_to(cost, acc.shape))
     budget = whole.cost[0] + share * (whole.cost[-1] - whole.cost[0])

@@ -29,11 +29,17 @@ def test_an_honest_experiment_shows_nothing_on_either_null():
 def test_what_hides_its_sin_is_drawn_again(seed):
     flaw = find_the_flaw(seed)
     gain, null = max((flaw.run(null)["gain"].max(), null) for null in NULLS)
-    assert flaw.check(flaw._sin, null, gain).right
+    (sin,) = (sin for sin, methods in SINS.items() if methods == flaw.methods)
+    assert flaw.check(sin, null, gain).right
 
 
 def test_seeds_reach_every_sin():
-    assert {find_the_flaw(seed)._sin for seed in range(40)} == set(SINS)
+    missing = set(SINS.values())
+    seed = 0
+    while missing and seed < 40:
+        missing.discard(find_the_flaw(seed).methods)
+        seed += 1
+    assert missing == set()
     assert "the sins are" in find_the_flaw(0).check("sloth", "flat", 0).hint
     assert "the nulls are" in find_the_flaw(0).check("leak", "void", 0).hint
     assert "next to no gain" in Flaw("", "in-sample", 1).check("in-sample", "shuffled", 0).hint

@@ -32,7 +32,7 @@ def verdict(place, answer):
 
 @pytest.mark.parametrize("place", BUILDS, ids="-".join)
 def test_every_mistake_is_named(place):
-    assert verdict(place, BUILDS[place]._brute_force).right
+    assert verdict(place, BUILDS[place].brute_force).right
     assert len(BUILDS[place].mistakes) >= 3
     for name, mistake in BUILDS[place].mistakes.items():
         checked = verdict(place, mistake)

@@ -13,24 +13,24 @@ import pytest
 import adalib
 from adalib.solve.oracle import chosen
 from adalib.teach.exercises import Checked, Checker
-from adalib.teach.homework import _drawn
-from adalib.teach.judge import _read, _written, verdict
+from adalib.teach.homework import drawn_questions
+from adalib.teach.judge import as_plain, from_plain, verdict
 
 
 @pytest.mark.parametrize(
     "value", [3, 0.5, "7/8", None, True, [1, [2.5, "x"]], np.array([[1.0, 2.0], [3.0, 4.0]])]
 )
 def test_plain_data_comes_back_as_it_was(value):
-    np.testing.assert_equal(_read(_written(value, [])), value)
+    np.testing.assert_equal(from_plain(as_plain(value, [])), value)
 
 
 def test_tables_and_populations_come_back():
     table = adalib.UtilityTable([[0.1, 0.5]], [1, 2])
-    again = _read(_written(table, []))
+    again = from_plain(as_plain(table, []))
     np.testing.assert_array_equal(again.acc, table.acc)
     people = adalib.flat_null(5)
-    np.testing.assert_array_equal(_read(_written(people, [])).probs, people.probs)
-    assert _read(_written((np.float64(0.25), Fraction(1, 4)), [])) == [0.25, 0.25]
+    np.testing.assert_array_equal(from_plain(as_plain(people, [])).probs, people.probs)
+    assert from_plain(as_plain((np.float64(0.25), Fraction(1, 4)), [])) == [0.25, 0.25]
 
 
 def test_a_value_is_judged_in_a_fresh_process():
@@ -47,7 +47,7 @@ def test_a_patched_notebook_gains_nothing(monkeypatch):
 
 
 def test_homework_is_drawn_again_from_the_id():
-    answer = _drawn("ada", "1")["curse"].answer
+    answer = drawn_questions("ada", "1")["curse"].answer
     assert verdict("1", "curse", answer, student="ada").right
     assert not verdict("1", "curse", None, student="ada").right
 

@@ -120,7 +120,7 @@ class Build:
     """
 
     inputs: Inputs
-    _brute_force: Callable[..., Any]
+    brute_force: Callable[..., Any]
     hint: str
     more: str
     mistakes: Mapping[str, Callable[..., Any]]
@@ -155,7 +155,7 @@ class Build:
             nothing = apply(function, case) is None
         except Broken:
             return False
-        return nothing and apply(self._brute_force, case) is not None
+        return nothing and apply(self.brute_force, case) is not None
 
     def _shown(self, function: Callable[..., Any], case: Case) -> Fault:
         what = self._wrong(function, case) or ""
@@ -167,13 +167,13 @@ class Build:
             name for name, mistake in self.mistakes.items() if self._alike(function, mistake)
         )
         named = next(known_mistakes, None)
-        best = apply(self._brute_force, case)
+        best = apply(self.brute_force, case)
         draw = self.picture or (lambda got, best, case: described(case, yours=got, best=best))
         return Fault(named or f"{what}; {self.hint}", draw(got, best, case))
 
     def _wrong(self, function: Callable[..., Any], case: Case) -> str | None:
         """What is wrong with a function on one input."""
-        best = apply(self._brute_force, case)
+        best = apply(self.brute_force, case)
         try:
             got = apply(function, case)
         except Broken as broken:

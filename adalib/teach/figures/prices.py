@@ -321,7 +321,8 @@ def filling(
 
     A row of ``labels`` belongs to each of ``targets``; the area is what is gained over
     ``first_accuracy``, and a piece of the thermometer the answers that go to questions with b
-    each."""
+    each.
+    """
     end = 1.03 * float(cost[-1])
     top = 1.06 * float(lam[0])
     inside = [int(np.searchsorted(cost, budget, side="right")) for budget in targets]
@@ -337,13 +338,13 @@ def filling(
         ]
         return [area, edges[0], *_thermometer(labels[i], budgets), edges[1]]
 
-    titles = []
-    for k, budget in zip(inside, targets, strict=True):
-        gain = float(np.diff(np.append(cost[:k], budget)) @ lam[:k])
-        titles.append(
-            f"price {lam[k - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = "
+    def title(steps: int, budget: float) -> str:
+        gain = float(np.diff(np.append(cost[:steps], budget)) @ lam[:steps])
+        return (
+            f"price {lam[steps - 1]:.3f}, accuracy {first_accuracy:.3f} + {gain:.3f} = "
             f"{first_accuracy + gain:.3f}"
         )
+
     start = next((i for i, budget in enumerate(targets) if budget >= 2), 0)
     fig = panels([[], []], spacing=0.24, row_heights=[0.76, 0.24])
     drag(
@@ -352,7 +353,7 @@ def filling(
         moving,
         "B = ",
         rows=(1, 1, *[2] * len(budgets), 2),
-        titles=titles,
+        titles=list(map(title, inside, targets)),
         active=start,
     )
     fig.add_trace(
@@ -397,14 +398,10 @@ def dual_lines(
     ends = prices[[0, -1]]
     least = float(top.min())
     value = float(accuracy[slope >= 0].max())
+    within = slope >= 0
     fig = go.Figure()
-    for name, which, colour in (
-        ("policy within B", slope >= 0, GREY),
-        ("policy beyond B", slope < 0, ORANGE),
-    ):
-        x = np.tile([*ends, np.nan], int(which.sum()))
-        y = np.column_stack([heights[which][:, [0, -1]], np.full(which.sum(), np.nan)]).ravel()
-        fig.add_trace(line(x, y, name, colour, width=1, opacity=0.6, hoverinfo="skip"))
+    fig.add_trace(_policy_lines(ends, heights[within], "policy within B", GREY))
+    fig.add_trace(_policy_lines(ends, heights[~within], "policy beyond B", ORANGE))
     fig.add_trace(line(prices, top, "G(λ)", BLUE, width=4, hoverinfo="skip"))
     fig.add_trace(line(ends, [value, value], "V̂(B), the best within B", GREY, width=2, dash="dot"))
 
@@ -436,6 +433,14 @@ def dual_lines(
         title="accuracy", range=[value - 0.7 * height, float(top.max()) + 0.05 * height]
     )
     return fig.update_layout(height=580)
+
+
+def _policy_lines(ends: Array, heights: Array, name: str, colour: str) -> go.Scatter:
+    """Return the lines of some policies as one trace, with a gap between two lines."""
+    gaps = np.full(len(heights), np.nan)
+    x = np.tile([*ends, np.nan], len(heights))
+    y = np.column_stack([heights[:, [0, -1]], gaps]).ravel()
+    return line(x, y, name, colour, width=1, opacity=0.6, hoverinfo="skip")
 
 
 def _note(text: str, x: float, y: float, **place) -> dict:

@@ -21,15 +21,11 @@ _DEAL = ("responsive", "easy", "responsive", "hard", "diminishing")
 def market(responses: Responses) -> Game:
     """The market game: every student is a question with a real curve, the teacher is the price.
 
-    Curves are in whole points of accuracy: a best buy can be found in one's head. Kinds are dealt
-    in turn, and no two cards have the same curve. The twin is the card with the widest step: at
-    one price it goes from ``low`` to ``high``."""
+    Curves are in whole points of accuracy, so that a best buy can be found in one's head. The twin
+    is the card with the widest step: at one price it goes from ``low`` to ``high``.
+    """
     table = responses.table(BUDGETS)
     points = np.round(100 * table.acc).astype(int)
-    _, first = np.unique(points, axis=0, return_index=True)
-    kinds = archetypes(table)
-    piles = {kind: _spread(np.flatnonzero(kinds == kind), first, points) for kind in set(_DEAL)}
-    dealt = [piles[_DEAL[at % len(_DEAL)]].pop(0) for at in range(_CARDS)]
 
     def card(row: int) -> dict[str, Any]:
         return {
@@ -38,16 +34,11 @@ def market(responses: Responses) -> Game:
             "points": points[row].tolist(),
         }
 
-    def widest_step(row: int) -> tuple[int, int]:
-        bought = frontier(points[row, None] / 100, BUDGETS).cost.astype(int).tolist()
-        return max(
-            pairwise(bought), key=lambda step: step[1] - step[0], default=(bought[0], bought[0])
-        )
-
-    steps = [widest_step(row) for row in range(len(points))]
-    twin = max(range(len(points)), key=lambda row: (steps[row][1] - steps[row][0], points[row, -1]))
+    steps = [_widest_step(curve) for curve in points]
+    widths = [high - low for low, high in steps]
+    twin = max(range(len(points)), key=lambda row: (widths[row], points[row, -1]))
     low, high = steps[twin]
-    cards = [card(row) for row in dealt]
+    cards = [card(row) for row in _dealt(archetypes(table), points)]
     data = {
         "budgets": list(BUDGETS),
         "colours": list(COLOURS),
@@ -64,6 +55,19 @@ def market(responses: Responses) -> Game:
         "The market game: every card is a question, and the class is the market.",
         without,
     )
+
+
+def _dealt(kinds: np.ndarray, points: np.ndarray) -> list[int]:
+    """The rows on the cards: kinds are dealt in turn, and no two cards have the same curve."""
+    _, first = np.unique(points, axis=0, return_index=True)
+    piles = {kind: _spread(np.flatnonzero(kinds == kind), first, points) for kind in set(_DEAL)}
+    return [piles[_DEAL[at % len(_DEAL)]].pop(0) for at in range(_CARDS)]
+
+
+def _widest_step(curve: np.ndarray) -> tuple[int, int]:
+    """The budgets before and after the largest jump that a falling price makes a question take."""
+    bought = frontier(curve[None] / 100, BUDGETS).cost.astype(int).tolist()
+    return max(pairwise(bought), key=lambda step: step[1] - step[0], default=(bought[0], bought[0]))
 
 
 def _spread(rows: np.ndarray, allowed: np.ndarray, points: np.ndarray) -> list[int]:
