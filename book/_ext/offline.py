@@ -114,7 +114,8 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
         preload = f'<link rel="preload" as="script" fetchpriority="low" href="{library}">\n'
         context["metatags"] = context.get("metatags", "") + preload
     played = [name for name in GAMES if f'class="adalib-{name}"' in body]
-    for name in ["parts", *played] if played else []:
+    linked = ["linked"] if "kinds" in played else []
+    for name in ["parts", *played, *linked] if played else []:
         app.add_js_file(f"{name}.js", loading_method="defer")
         if (STATIC / f"{name}.css").exists():
             app.add_css_file(f"{name}.css")
