@@ -45,18 +45,13 @@ def plotly_source() -> Path:
     return Path(str(resources("plotly") / "package_data" / PLOTLY))
 
 
-def font_faces(address: Callable[[Path], str], display: str) -> str:
-    """A style sheet of the book's fonts.
-
-    ``address`` says from where a font is loaded, ``display`` (as CSS has it) what a text does in
-    the meantime. A formula always takes its own font, for the brackets.
-    """
+def font_faces(address: Callable[[Path], str]) -> str:
+    """A style sheet of the book's fonts; ``address`` says from where a font is loaded."""
     faces = []
     for name, (family, weights, style) in FONTS.items():
-        shown = "swap" if family == "Adalib Math" else display
         faces.append(
             f'@font-face {{ font-family: "{family}"; font-weight: {weights}; font-style: {style}; '
-            f'font-display: {shown}; src: url("{address(FOLDER / name)}") format("woff2"); }}\n'
+            f'font-display: block; src: url("{address(FOLDER / name)}") format("woff2"); }}\n'
         )
     return "".join(faces)
 
@@ -67,14 +62,11 @@ def inlined(font: Path) -> str:
 
 
 def write_fonts(target: Path) -> None:
-    """Write the fonts twice, as the layout's template says: apart, and all in one style sheet."""
+    """Write the fonts twice, as the layout's template says: as files, and all in a style sheet."""
     target.mkdir(parents=True, exist_ok=True)
     for name in FONTS:
         shutil.copyfile(FOLDER / name, target / name)
-    # A text that was shown in another font stays in it, so that no line moves.
-    apart = font_faces(lambda font: font.name, display="optional")
-    (target / "apart.css").write_text(apart, encoding="utf-8")
-    (target / "all.css").write_text(font_faces(inlined, display="block"), encoding="utf-8")
+    (target / "all.css").write_text(font_faces(inlined), encoding="utf-8")
 
 
 def write_plotly(target: Path) -> None:
@@ -111,7 +103,8 @@ def copy_assets(app) -> None:
 
 
 def load_scripts(app, pagename, templatename, context, doctree) -> None:
-    """Load what draws only on pages with a figure or a game."""
+    """Name the fonts to the layout; load what draws only on pages with a figure or a game."""
+    context["fonts"] = FONTS
     body = context.get("body", "")
     if "plotly-graph-div" in body:
         # It runs plotly.js when a figure comes near.
@@ -121,7 +114,8 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
         preload = f'<link rel="preload" as="script" fetchpriority="low" href="{library}">\n'
         context["metatags"] = context.get("metatags", "") + preload
     played = [name for name in GAMES if f'class="adalib-{name}"' in body]
-    for name in ["parts", *played] if played else []:
+    linked = ["linked"] if "kinds" in played else []
+    for name in ["parts", *played, *linked] if played else []:
         app.add_js_file(f"{name}.js", loading_method="defer")
         if (STATIC / f"{name}.css").exists():
             app.add_css_file(f"{name}.css")

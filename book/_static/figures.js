@@ -16,8 +16,7 @@
     return PALETTES[document.documentElement.dataset.theme === "dark" ? "dark" : "light"];
   }
 
-  function themed(template) {
-    const p = palette();
+  function themed(template, p = palette()) {
     const copy = JSON.parse(JSON.stringify(template || {}));
     const layout = (copy.layout = copy.layout || {});
     const set = (name, values) => (layout[name] = Object.assign(layout[name] || {}, values));
@@ -84,6 +83,7 @@
     const made = sliders.map((slider) => (slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider)));
     if (made.length > 1) made.push(controls("several")), made.at(-1).append(...made.slice(0, -1)); // they stay in sight together
     if (made.length) div.before(made.at(-1));
+    div.after(saving(div));
   }
 
   /** A phone was turned, or a window drawn wide: what is written around a figure is broken anew, controls stay as set. */
@@ -136,6 +136,32 @@
       const [from, to] = layout[name].domain || [0, 1];
       if (broken(layout[name].title, "text", width * (to - from) - beside / 2) > 1) layout[name].automargin = true;
     }
+  }
+
+  // --- to save -------------------------------------------------------------------------------------------------------
+
+  /** Buttons that save the figure as it is now, for paper: dark on white, whatever the screen shows. They take no room. */
+  function saving(div) {
+    const save = (format) => {
+      const { data, layout, clientWidth: width, clientHeight: height } = div;
+      const template = themed(layout.template, PALETTES.light);
+      const number = div.parentElement.querySelector("figcaption")?.textContent.match(/^Figure (\S+)\./);
+      const filename = number ? `figure-${number[1]}` : "figure";
+      const font = { ...layout.font, family: "Arial, Liberation Sans, sans-serif" }; // a file does not carry the book's fonts
+      const paper = { ...layout, template, font, paper_bgcolor: "#ffffff" };
+      return Plotly.downloadImage({ data, layout: paper }, { format, width, height, filename, scale: 2 });
+    };
+    const box = document.createElement("div");
+    box.className = "figure-save";
+    const inner = box.appendChild(document.createElement("div"));
+    for (const format of ["svg", "png"]) {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", textContent: format.toUpperCase() });
+      button.setAttribute("aria-label", `Save this figure as ${format.toUpperCase()}`);
+      button.addEventListener("click", () => save(format));
+      inner.append(button);
+    }
+    return box;
   }
 
   // --- controls ------------------------------------------------------------------------------------------------------

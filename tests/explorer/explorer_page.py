@@ -121,13 +121,14 @@ def until(page: Page, condition: str, arg=None) -> None:
 
 SCRAPE = """() => {
   const texts = (where) => [...document.querySelectorAll(where)].map((node) => node.textContent);
-  const rows = (at) => [...document.querySelectorAll(".ax-table")[at].querySelectorAll("tbody tr")]
+  const rows = (name) => [...document.querySelectorAll(`[aria-label="${name}"] tbody tr`)]
     .map((row) => [...row.children].map((cell) => cell.textContent));
   return {
     lam: Number(document.querySelector(".adalib-explorer").dataset.lam),
     numbers: Object.fromEntries([...document.querySelectorAll("[data-number]")].map(
       (node) => [node.dataset.number, node.textContent])),
-    shares: rows(0), values: rows(1), won: texts(".ax-won th"),
+    shares: rows("Questions at each budget"), values: rows("What each budget is worth"),
+    won: texts(".ax-won th"),
     title: texts(".ax-qid")[0], say: texts(".ax-say")[1],
   };
 }"""

@@ -60,7 +60,7 @@ def test_every_number_by_mouse(show):
     assert len(prices) == 10
     # The curves can be dragged too: the staircase moves the price, the frontier the budget.
     for at, share in [(0, 0.6), (1, 0.3), (2, 0.5)]:
-        curve = page.locator(".ax-panel > svg").nth(at)
+        curve = page.locator(":is(.ax-drag > svg, svg.ax-dragx)").nth(at)
         curve.scroll_into_view_if_needed()
         box = curve.bounding_box()
         page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
@@ -326,7 +326,7 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
         table = responses.table()
         walk(page, table, ["Home", "PageUp", "PageUp", "PageUp"])
         look_up(page, "q0")
-        votes = page.locator(".ax-votes span:not(.ax-bar)").all_text_contents()
+        votes = page.locator(".ax-votes span:not(.ax-meter)").all_text_contents()
         top = [
             (a, f"{c} \u2713" if share else str(c))
             for a, c, share in setting(responses)["votes"][0][0]

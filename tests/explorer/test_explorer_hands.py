@@ -46,9 +46,8 @@ PRICE = "document.querySelector('.adalib-explorer').dataset.lam"
 def test_a_finger_drags_or_taps_but_does_not_change_by_scrolling(phone):
     page, swipe = phone
     nodes = [page.locator("[data-control=lambda]"), page.locator("[data-control=budget]")]
-    nodes += [page.locator(".ax-panel > svg").nth(at) for at in range(3)] + [
-        page.locator(".ax-map")
-    ]
+    nodes += [page.locator(":is(.ax-drag > svg, svg.ax-dragx)").nth(at) for at in range(3)]
+    nodes.append(page.locator(".ax-map"))
     for at, node in enumerate(nodes):
         node.scroll_into_view_if_needed()
         before, question = page.evaluate(PRICE), page.locator(".ax-qid").text_content()
@@ -86,6 +85,87 @@ def test_tiles_and_sliders_are_in_sight_together(show, size):
     page.locator(".ax-pick").evaluate("(node) => node.scrollIntoView({ block: 'center' })")
     (bar, _), _, (pick, _) = page.evaluate(edges)
     assert 0 <= bar < pick < size[1]
+
+
+def test_the_question_s_card_is_beside_the_tiles_or_right_below(show):
+    corners = """() => ['.ax-tiles', '.ax-card'].map((name) => {
+      const { left, right, top, bottom } = document.querySelector(name).getBoundingClientRect();
+      return { left, right, top, bottom };
+    })"""
+    page = show(random_table(3, n=400), viewport={"width": 1280, "height": 800})
+    tiles, card = page.evaluate(corners)
+    assert card["top"] == tiles["top"]
+    assert card["left"] > tiles["right"]
+    page.set_viewport_size({"width": 390, "height": 800})
+    until(
+        page, f"() => {{ const [tiles, card] = ({corners})(); return card.left === tiles.left; }}"
+    )
+    tiles, card = page.evaluate(corners)
+    assert 0 < card["top"] - tiles["bottom"] < 30
+
+
+@pytest.mark.parametrize("width", [390, 820, 1280])
+def test_no_label_is_cut_off(show, width):
+    page = show(random_table(3, n=400), viewport={"width": width, "height": 800})
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll(".ax-panel svg text")].filter((text) => {
+          const { left, right, width } = text.getBoundingClientRect();
+          const panel = text.closest(".ax-panel").getBoundingClientRect();
+          return width && (left < panel.left || right > panel.right);
+        }).map((text) => text.textContent)"""
+    )
+    assert outside == []
+    clipped = page.evaluate(
+        """() => [...document.querySelectorAll(":is(button, label, .ax-key, .ax-numbers strong)")]
+        .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth)
+        .map((node) => node.textContent)"""
+    )
+    assert clipped == []
+
+
+def test_a_price_out_of_bounds_is_brought_back_and_said(show):
+    table = random_table(5)
+    page = show(table)
+    box = page.locator("[data-exact=lambda]")
+    highest = float(box.get_attribute("max"))
+    box.fill("1000000")
+    box.press("Enter")
+    assert check(page, table)["lam"] == highest
+    says = page.locator(".ax-say").first
+    assert f"Prices here go from 0 to {highest:g}" in says.text_content()
+    box.fill("-3")
+    box.press("Enter")
+    assert check(page, table)["lam"] == highest
+    assert "Prices here" in says.text_content()
+    box.press("ArrowDown")
+    assert 0 < check(page, table)["lam"] < highest
+    assert "A larger budget must bring" in says.text_content()
+    page.evaluate("location.hash = '#lambda=1e30'")
+    until(page, f"{PRICE} === '{highest:g}'")
+
+
+def test_a_copied_link_says_that_it_cannot_carry_a_file(show):
+    page = show([setting(random_table(1), name="one", title="one", kind="real")])
+    page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
+    button = page.get_by_role("button", name="Copy link to this view")
+    places = "() => [...document.querySelectorAll('.ax-top button')].map((node) => node.offsetLeft)"
+    before = page.evaluate(places)
+    hint = page.locator(".ax-hint")
+    button.click()
+    until(page, "document.querySelector('.ax-top').textContent.includes('Copied')")
+    assert page.evaluate(places) == before  # the buttons beside it did not move
+    assert "carry" not in hint.text_content()
+    drop(page, "mine.csv", "1,2\n0.1,0.9\n0.2,0.4\n")
+    page.get_by_text("2 questions, 2 budgets.").wait_for()
+    page.get_by_role("button", name="Cop").click()
+    assert "cannot carry your file" in hint.text_content()
+    assert "mine.csv" in hint.text_content()
+    link = page.evaluate("window.copied")
+    page.reload()
+    page.goto("about:blank")
+    page.goto(link)
+    assert "Open that file here" in hint.text_content()
+    assert "60 questions" in page.locator(".ax-about").text_content()
 
 
 def test_the_arrow_keys_walk_over_the_tiles(show):

@@ -23,7 +23,7 @@ class Address {
     const { setting } = table;
     const view = new URLSearchParams({ lambda: state.lam });
     if (state.budget !== null) view.set("budget", state.budget);
-    if (setting.kind !== "yours") view.set("set", setting.name);
+    view.set("set", setting.name);
     view.set("q", setting.ids?.[state.selected] ?? state.selected);
     return `#${view}`;
   }
@@ -31,8 +31,11 @@ class Address {
   /** Put the link on the clipboard; where a page may not, show it to be copied by hand. */
   async copy(button) {
     const link = location.href.split("#")[0] + this.view();
+    const { setting } = this.explorer.table;
+    if (setting.opened) this.explorer.file.say(`The link has the price, but cannot carry your file: its reader must open ${visible(setting.title)} too.`);
     try {
       await navigator.clipboard.writeText(link);
+      set(button, { style: `min-width:${button.offsetWidth}px` }); // the buttons beside it stay where they are
       button.textContent = "Copied";
       setTimeout(() => (button.textContent = "Copy link to this view"), 2000);
     } catch {
@@ -60,9 +63,13 @@ class Address {
       return Number.isFinite(value) && value >= 0 ? value : undefined;
     };
     const at = explorer.settings.findIndex((one) => one.name === view.get("set"));
+    if (at < 0 && view.get("set") === OPENED) {
+      explorer.file?.say("The view in this address belongs to a file that was opened on the page, which a link cannot carry. Open that file here.");
+      return;
+    }
     if (at >= 0 && at !== explorer.state.at) explorer.useSetting(at);
     const change = {};
-    if (number("lambda") !== undefined) Object.assign(change, { lam: number("lambda"), budget: null });
+    if (number("lambda") !== undefined) Object.assign(change, { lam: Math.min(number("lambda"), explorer.table.range.high), budget: null });
     if (number("budget") !== undefined) change.budget = number("budget");
     if (view.has("q")) {
       const { ids } = explorer.table.setting;

@@ -25,13 +25,25 @@ class Controls {
     const { price, budget } = this;
     slides(price.input, (value) => act.price(this.toPrice(value)), act.again);
     slides(budget.input, (value) => act.budget(Number(value.toFixed(this.range.budgetDigits))), act.again);
-    const typed = (box, use) => box.addEventListener("change", () => {
-      const value = Number(box.value);
-      if (box.value.trim() && Number.isFinite(value) && value >= 0) use(value);
+    price.box.addEventListener("change", () => {
+      const value = typedNumber(price.box);
+      const { high } = this.range;
+      if (!(value >= 0 && value <= high)) this.refused = `Prices here go from 0 to ${showTick(high)}; above that, every question takes its cheapest budget.`;
+      if (value >= 0) act.price(Math.min(value, high));
       else act.again();
     });
-    typed(price.box, act.price);
-    typed(budget.box, act.budget);
+    // The box's own arrows would go by whole points.
+    price.box.addEventListener("keydown", (event) => {
+      const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      act.price(this.toPrice(clamp(this.toPosition(typedNumber(price.box)) + by, 0, STEPS)));
+    });
+    budget.box.addEventListener("change", () => {
+      const value = typedNumber(budget.box);
+      if (value >= 0) act.budget(value);
+      else act.again();
+    });
   }
 
   // Position 0 of the price slider is free, the rest is logarithmic.
@@ -49,7 +61,8 @@ class Controls {
   /** A new setting: other costs, other ends. */
   layout(table) {
     this.range = table.range;
-    const { budgetLow, budgetHigh, step } = table.range;
+    const { budgetLow, budgetHigh, step, high } = table.range;
+    set(this.price.box, { max: high });
     set(this.budget.input, { min: budgetLow, max: budgetHigh, step });
   }
 
@@ -68,14 +81,20 @@ class Controls {
     price.box.value = Number(view.lam.toPrecision(4));
     budget.input.value = state.budget ?? view.cost;
     budget.box.value = state.budget ?? Number(view.cost.toFixed(range.digits));
-    this.meaning.textContent = sayPrice(view.lam, table.per);
+    const refused = this.refused ?? "";
+    this.refused = null;
+    this.meaning.textContent = refused || sayPrice(view.lam, table.per);
+    this.meaning.classList.toggle("ax-warn", refused !== "");
     this.verdict.textContent = sayBudget(table, state, view, fit);
     this.verdict.classList.toggle("ax-warn", fit?.fit === "impossible");
     set(price.input, { "aria-valuetext": `price ${shownPrice}, average cost ${cost} ${table.units}` });
     set(budget.input, { "aria-valuetext": `budget ${state.budget ?? cost}, average cost ${cost} ${table.units} at price ${shownPrice}` });
-    return `Price ${shownPrice}: average cost ${cost} ${table.units}, accuracy ${text.accuracy}, ${text.gain} points over the best mix.`;
+    return `${refused} Price ${shownPrice}: average cost ${cost} ${table.units}, accuracy ${text.accuracy}, ${text.gain} points over the best mix.`.trim();
   }
 }
+
+/** The number that a reader typed, NaN if it is none. */
+const typedNumber = (box) => (box.value.trim() ? Number(box.value) : NaN);
 
 function slider(id, key, label, range) {
   const input = h("input", { type: "range", id, "data-control": key, ...range });

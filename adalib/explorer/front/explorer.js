@@ -40,9 +40,10 @@ class Explorer {
     this.live = h("p", { class: "ax-hidden", "aria-live": "polite" });
     this.controls = new Controls(act, uid);
     this.tiles = new TilesPanel(act);
-    this.panels = [StaircasePanel, FrontierPanel, SplitPanel, QuestionPanel].map((Panel) => new Panel(act));
+    this.panels = [QuestionPanel, StaircasePanel, FrontierPanel, SplitPanel].map((Panel) => new Panel(act));
     this.pays = new Pays();
     this.file = host.files !== false && new OwnFile(this);
+    const [question, ...others] = this.panels.map((panel) => panel.node);
     const reset = h("button", { type: "button", text: "Reset" });
     reset.addEventListener("click", () => this.reset());
     this.copy = h("button", { type: "button", text: "Copy link to this view", hidden: true });
@@ -52,8 +53,8 @@ class Explorer {
         (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice),
         reset, this.copy, ...(this.file ? this.file.nodes : [])),
       this.chosen, this.file && this.file.reading, this.file && this.file.trouble,
-      this.controls.node, this.tiles.node, this.controls.says, this.pays.node,
-      h("div", { class: "ax-grid" }, ...this.panels.map((panel) => panel.node)),
+      this.controls.node, this.controls.says,
+      h("div", { class: "ax-grid" }, this.tiles.node, question, this.pays.node, ...others),
       this.note, this.live,
     ].filter(Boolean));
     this.choice.addEventListener("change", () => this.changeSetting(Number(this.choice.value)));
@@ -76,6 +77,7 @@ class Explorer {
     state.at = at;
     const table = (this.table = this.tables[at] ??= build(setting));
     this.controls.layout(table);
+    if (this.file) this.file.say();
     this.choice.value = at;
     const counted = `${plural(table.n, "question")}, ${plural(table.k, "budget")}.`;
     const simulated = setting.kind === "simulated" && !/simulated/i.test(setting.about) && "Simulated, not a real model.";
@@ -104,7 +106,7 @@ class Explorer {
 
   /** Show the reader's own file; a second one takes the place of the first. */
   addSetting(setting) {
-    const old = this.settings.findIndex((one) => one.kind === "yours");
+    const old = this.settings.findIndex((one) => one.opened);
     const at = old < 0 ? this.settings.length : old;
     this.settings[at] = setting;
     this.tables[at] = null;
@@ -120,7 +122,6 @@ class Explorer {
     if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
     this.colours = coloursOf(table);
     this.width = roomIn(panels[0].node);
-    this.wide = roomIn(this.tiles.node);
     [this.tiles, ...panels].forEach((panel) => panel.layout(this));
   }
 

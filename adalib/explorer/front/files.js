@@ -2,6 +2,7 @@
 
 class BadFile extends Error {}
 
+const OPENED = "yours"; // how an address names the file that was opened on the page
 const LARGEST = 4e8; // bytes of text; a browser holds no longer text than about this
 
 /** Long work in slices: after each the page has a moment for its reader, and may say that it is no longer wanted. */
@@ -85,7 +86,7 @@ async function parse(name, text, slices) {
   if (/\.json(\.gz)?$/i.test(name)) text = unwrapped(text);
   const json = /^\s*[[{]/.test(text) || /\.(jsonl|ndjson|json)(\.gz)?$/i.test(name);
   const setting = await (json ? parseJsonLines(name, text, slices) : parseCsv(name, text, slices));
-  return { ...setting, name: "yours", title: name, kind: "yours", estimated: true };
+  return { ...setting, name: OPENED, title: name, kind: "yours", estimated: true, opened: true };
 }
 
 /** One JSON array of questions as JSON Lines; anything else as it is, for the reader of lines to judge. */

@@ -9,7 +9,8 @@ class OwnFile {
     this.trouble = h("p", { class: "ax-trouble", role: "alert", hidden: true });
     const opener = h("button", { type: "button", text: "Open your own file" });
     const picker = h("input", { type: "file", accept: ".csv,.jsonl,.ndjson,.json,.txt,.gz", hidden: true, "aria-label": "Your own file" });
-    this.nodes = [opener, picker, h("span", { class: "ax-hint", text: DROP })];
+    this.hint = h("span", { class: "ax-hint", role: "status" });
+    this.nodes = [opener, picker, this.hint];
     this.bar = h("progress", { max: 1, "aria-label": "How much of the file is read" });
     const stop = h("button", { type: "button", text: "Stop" });
     this.reading = h("p", { class: "ax-reading", hidden: true }, "Reading ", this.bar, stop);
@@ -56,6 +57,11 @@ class OwnFile {
       this.trouble.hidden = false;
     }
     this.reading.hidden = true;
+  }
+
+  /** A line about files: how to open one, or what a link does to one. */
+  say(text = DROP) {
+    this.hint.textContent = text;
   }
 
   stop() {

@@ -3,6 +3,7 @@
 class QuestionPanel {
   constructor(act) {
     Object.assign(this, figure("One question: what each budget is worth", "Hollow: accuracy. Filled: what is left after paying."));
+    this.node.classList.add("ax-card");
     this.title = h("p", { class: "ax-qid" });
     this.text = h("blockquote");
     this.gold = h("p", { class: "ax-gold" });
@@ -162,7 +163,7 @@ function drawVotes(list, cast) {
     const meter = h("i", { style: `width:${(100 * count) / most}%` });
     const tally = h("span", { text: `${count}${share > 0 ? " \u2713" : ""}`, title: share > 0 ? "right" : "wrong" });
     const name = h("span", { title: label }, h("bdi", { text: label }));
-    list.append(h("li", { class: share > 0 ? "ax-right" : "" }, name, h("span", { class: "ax-bar" }, meter), tally));
+    list.append(h("li", { class: share > 0 ? "ax-right" : "" }, name, h("span", { class: "ax-meter" }, meter), tally));
   };
   top.forEach(([answer, count, share]) => bar(answer, count, share));
   if (others) bar(`${plural(others, "other answer")}`, otherVotes, 0);

@@ -1,5 +1,7 @@
 // Panel 1: the map of tiles, one square per question, coloured by the budget that it gets.
 
+const HEIGHT = 230; // pixels of the map, or a little less
+
 class TilesPanel {
   constructor(act) {
     this.act = act;
@@ -35,11 +37,11 @@ class TilesPanel {
     });
   }
 
-  layout({ table, wide, colours }) {
+  layout({ table, width, colours }) {
     const { n, path, setting } = table;
     const { map } = this;
-    const cell = clamp(Math.floor(Math.sqrt((wide * 190) / n)), 2, 22);
-    const columns = Math.max(1, Math.min(n, Math.floor(wide / cell)));
+    const cell = clamp(Math.floor(Math.sqrt((width * HEIGHT) / n)), 2, 22);
+    const columns = Math.max(1, Math.min(n, Math.floor(width / cell)));
     // One pixel a question, scaled up by the style sheet; the lines between the squares are laid over it.
     map.width = columns;
     map.height = Math.ceil(n / columns);
