@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from tqdm import tqdm
 
 from adalib.datasets.files import DataError, write_lines
 from adalib.table import UtilityTable
@@ -29,8 +28,6 @@ _COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number per sample
 FEATURES = 18  # numbers that a `ReadText` carries: features of the text,
 BUCKETS = 512  # and hashed n-grams
-if sys.platform == "emscripten":
-    tqdm.monitor_interval = 0  # a browser has no thread that could refresh a progress bar
 
 
 class ReadText(str):
@@ -170,7 +167,12 @@ class Responses:
         """The answer class of every sample, (N, R); -1 for an empty answer."""
         if "classes" in self.extras:
             return _renumbered(np.array(self.extras["classes"], dtype=np.int32))
-        # Comparing formulas takes milliseconds per pair, so a terminal shows a progress bar.
+        # Comparing formulas takes milliseconds per pair, so a terminal shows a progress bar. It is
+        # loaded here, because files that come with their classes do without it.
+        from tqdm import tqdm
+
+        if sys.platform == "emscripten":
+            tqdm.monitor_interval = 0  # a browser has no thread that could refresh the bar
         rows = tqdm(
             self.answers,
             desc="comparing answers",

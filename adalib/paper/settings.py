@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from adalib.datasets.loading import data_folder, load
 from adalib.datasets.populations import Population
 from adalib.datasets.responses import Responses
 from adalib.solve.frontier import Frontier, frontier
 from adalib.table import UtilityTable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -112,6 +114,8 @@ def fit_table(name: str) -> pd.DataFrame:
     printed; ``tolerance`` (missing where the fit only tries to be close); ``true`` value in the
     population where there is one; ``mean`` and ``sd`` over all draws tried. Its ``attrs`` say how
     many were tried, and how many met every tolerance."""
+    import pandas as pd  # here, because a page that only loads answers need not wait for it
+
     spec = _spec(name)
     table = pd.DataFrame(spec["fit"])
     table.insert(3, "residual", table["ours"] - table["printed"])

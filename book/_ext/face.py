@@ -19,6 +19,7 @@ DESCRIPTION = (
 )
 CARD = "card.png"
 ICON = "icon.svg"
+TOUCH_ICON = "touch-icon.png"  # book/make_icon.py draws it
 ADDRESS = "ADALIB_BOOK_URL"
 _ID = re.compile(r'(<[a-z][^<>]*?) id="([^"]+)"')
 _NUMBER = r"(?:<(?:a|span)\b[^>]*>)*[+\N{MINUS SIGN}-]?\d[\d.,]*%?(?:</(?:a|span)>)*"
@@ -100,19 +101,20 @@ def with_plain_roles(body: str) -> str:
     return body.replace(' role="doc-biblioentry"', "")
 
 
-def head(title: str, description: str, icon: str, address: str) -> str:
-    """What the head of a page tells others: its name, a line about it, its icon, and a picture
+def head(title: str, description: str, static: str, address: str) -> str:
+    """What the head of a page tells others: its name, a line about it, its icons, and a picture
     where one can be shown.
 
-    >>> print(head("Votes & ties", "Ask twice.", "i.svg", "https://a.example/"))
+    >>> print(head("Votes & ties", "Ask twice.", "_static", "https://a.example/"))
     <meta name="description" content="Ask twice.">
     <meta property="og:title" content="Votes &amp; ties">
     <meta property="og:description" content="Ask twice.">
     <meta property="og:type" content="article">
-    <link rel="icon" type="image/svg+xml" href="i.svg">
+    <link rel="icon" type="image/svg+xml" href="_static/icon.svg">
+    <link rel="apple-touch-icon" href="_static/touch-icon.png">
     <meta property="og:image" content="https://a.example/_static/card.png">
     <meta name="twitter:card" content="summary_large_image">
-    >>> "card" in head("Votes & ties", "Ask twice.", "i.svg", "")
+    >>> "card" in head("Votes & ties", "Ask twice.", "_static", "")
     False
     """
     tags = [
@@ -120,7 +122,8 @@ def head(title: str, description: str, icon: str, address: str) -> str:
         f'<meta property="og:title" content="{escape(title)}">',
         f'<meta property="og:description" content="{escape(description)}">',
         '<meta property="og:type" content="article">',
-        f'<link rel="icon" type="image/svg+xml" href="{icon}">',
+        f'<link rel="icon" type="image/svg+xml" href="{static}/{ICON}">',
+        f'<link rel="apple-touch-icon" href="{static}/{TOUCH_ICON}">',
     ]
     if address:  # other sites show a picture only by its whole address
         tags.append(f'<meta property="og:image" content="{escape(address)}_static/{CARD}">')
@@ -141,9 +144,11 @@ def describe(app, pagename, templatename, context, doctree) -> None:
         description if len(description) <= 200 else description[:199].rsplit(" ", 1)[0] + " …"
     )
     title = unescape(re.sub("<[^>]+>", "", context.get("title", "")))
-    icon = context["pathto"](f"_static/{ICON}", resource=True)
+    static = context["pathto"]("_static", resource=True)
     context["metatags"] = (
-        context.get("metatags", "") + head(title, description, icon, app.config.html_baseurl) + "\n"
+        context.get("metatags", "")
+        + head(title, description, static, app.config.html_baseurl)
+        + "\n"
     )
 
 

@@ -2,7 +2,7 @@
 
 ``{points}`c06_gain``` quotes 0.0361 as +3.6, ``{points}`c06_gain:2``` as +3.61; the sentence around
 it says "points". A number leads to the cell that computed it, if the page shows that cell;
-``book/_static/origins.js`` opens a note, with the files behind the cell, what computed them, and
+``book/_static/notes.js`` opens a note, with the files behind the cell, what computed them, and
 the tests that repeat a part of it.
 """
 
@@ -169,5 +169,5 @@ def setup(app) -> dict:
     app.add_role("points", Points())
     app.connect("env-updated", collect)
     app.connect("doctree-resolved", lead)
-    app.add_js_file("origins.js", loading_method="defer")
+    app.add_js_file("notes.js", loading_method="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

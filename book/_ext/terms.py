@@ -1,4 +1,8 @@
-"""Link a page's first use of a glossary word to the glossary, with its definition on hover."""
+"""Link a page's first use of a glossary word to the glossary, with its definition on hover.
+
+``book/_static/notes.js`` shows the definition below the paragraph when the word is clicked or
+tapped.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +37,20 @@ def collect(app, doctree) -> None:
 def pattern(terms) -> re.Pattern:
     """What finds the words in a text, the longest first, also in the plural.
 
+    A word is found whole or not at all: not "price" in "priced", "in-price" or "price's".
+
     Examples
     --------
-    >>> pattern(["dual", "dual function"]).findall("Dual functions are not duals.")
-    ['Dual function', 'dual']
+    >>> [found["word"] for found in pattern(["dual", "dual function"]).finditer("Dual functions")]
+    ['Dual functions']
+    >>> [found["term"] for found in pattern(["price"]).finditer("Priced, a price's, prices.")]
+    ['price']
     """
     words = "|".join(re.escape(term) for term in sorted(terms, key=len, reverse=True))
-    return re.compile(rf"\b({words})(?=s?\b)(?!-)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<![\w-])(?P<word>(?P<term>{words})s?)(?![\w-]|['\N{{RIGHT SINGLE QUOTATION MARK}}]\w)",
+        re.IGNORECASE,
+    )
 
 
 def link(app, doctree, docname) -> None:
@@ -58,15 +69,15 @@ def link(app, doctree, docname) -> None:
         at = 0
         plain = str(text)
         for found in words.finditer(plain):
-            term = found[1].lower()
+            term = found["term"].lower()
             if term not in used:
                 used.add(term)
                 anchor, meaning = meaning_by_term[term]
                 parts.append(nodes.Text(plain[at : found.start()]))
                 parts.append(
                     nodes.reference(
-                        found[1],
-                        found[1],
+                        found["word"],
+                        found["word"],
                         refuri=f"{page}#{anchor}",
                         internal=True,
                         reftitle=meaning,

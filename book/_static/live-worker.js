@@ -65,7 +65,7 @@ async function start(message) {
   const found = await plain(`${base}index.json`);
   if (!found.ok) throw new Error("absent");
   index = await found.json();
-  const first = message.needs.map((module) => index.modules[module]);
+  const first = message.first.map((module) => index.modules[module]);
   const core = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
   planned = [...core, ...first].reduce((sum, name) => sum + size(name), 0);
   const { loadPyodide } = await import(`${base}pyodide.mjs`);
@@ -96,7 +96,7 @@ function run({ at, all, cells }) {
     const of = `${done + 1} of ${before.length}`;
     doing(all ? `Running the cells above (${of}) …` : cell === at ? "Running …" : `Running what it needs from above (${of}) …`);
     post("begin", { at: cell });
-    const well = page.run(cell);
+    const well = all || cell === at ? page.run(cell) : page.run_needed(cell);
     post("end", { at: cell, well });
     if (!well) return post("done", { at, failed: cell });
   }

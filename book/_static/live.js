@@ -5,7 +5,8 @@
 
   const STATIC = new URL("./", document.currentScript.src).href;
   const BASE = new URL("../_live/", STATIC).href;
-  const NEEDS = document.querySelector('meta[name="adalib-live"]').content.split(" ");
+  // What almost every cell needs; other modules come when a cell imports them.
+  const FIRST = ["numpy", "lazy_loader", "adalib"];
   const FROM_DISK =
     "You opened this page from a folder, and there a browser runs no Python. Your changes are kept, and Download saves them as a notebook. To run them, open the chapter's notebook (START-HERE.md in your folder says how), or ask your teacher for the book's address. If you built the book yourself, type make live and make serve.";
   const ABSENT = "This copy of the book has no Python beside it: type make live where it was built, then load this page again.";
@@ -242,10 +243,10 @@
       worker = new Worker(`${STATIC}live-worker.js`, { type: "module" });
       worker.onmessage = ({ data }) => hear(data);
       worker.onerror = (event) => hear({ kind: "broken", text: event.message || "its script cannot be loaded" });
-      worker.postMessage({ kind: "start", base: BASE, code: `${STATIC}live.py`, needs: NEEDS });
+      worker.postMessage({ kind: "start", base: BASE, code: `${STATIC}live.py`, first: FIRST });
     } else cell.say("Waiting …");
     cell.stop.hidden = false;
-    worker.postMessage({ kind: "run", at: cell.at, all, cells: cells.map((each) => [each.source, each.solved]) });
+    worker.postMessage({ kind: "run", at: cell.at, all, cells: cells.map((each) => [each.source, each.solved, each.folded]) });
   }
 
   function hear(data) {

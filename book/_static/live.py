@@ -20,6 +20,8 @@ import traceback
 import types
 import warnings
 from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
 
 IN_JUPYTER = ("ipywidgets", "anywidget")
 
@@ -71,16 +73,64 @@ def _read_inside(table: symtable.SymbolTable) -> set[str]:
     return read.union(*map(_read_inside, inner))
 
 
+def changed(statement: ast.stmt) -> set[str]:
+    """The names whose values a statement changes in place.
+
+    >>> sorted(changed(ast.parse("for i in many:\\n    rows.append(i)\\n    total[i] = 1").body[0]))
+    ['rows', 'total']
+    """
+    places: list[ast.expr] = []
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            places.append(node.value)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            called = node.value.func
+            places += [called.value] if isinstance(called, ast.Attribute) else []  # x.append
+    found = set()
+    for place in places:
+        while isinstance(place, (ast.Subscript, ast.Attribute)):
+            place = place.value
+        if isinstance(place, ast.Name):
+            found.add(place.id)
+    return found
+
+
+class Part(NamedTuple):
+    """A cell, or one statement of a folded cell: the names that it makes, takes and changes."""
+
+    cell: int
+    at: int | None
+    made: set[str]
+    taken: set[str]
+    changed: set[str]
+
+    def __hash__(self):
+        return hash((self.cell, self.at))
+
+    def comes_before(self, other: Part) -> bool:
+        """Whether it stands above another part on the page."""
+        if self.cell == other.cell:
+            return None not in (self.at, other.at) and self.at < other.at
+        return self.cell < other.cell
+
+    def changes(self, name: str, maker: Part) -> bool:
+        """Whether it changes a name after the statement of the same cell that made it."""
+        return self.cell == maker.cell and maker.comes_before(self) and name in self.changed
+
+
 class Page:
     """The cells of a page and the names that they share.
 
-    A cell is its source and whether it belongs to a solution, whose names no other cell may use.
+    A cell is its source, whether it belongs to a solution, whose names no other cell may use, and
+    whether the page folds it. Of a folded cell that others need, only the statements run that make
+    or change the names they need, so that a few lines of numpy do not wait for what draws figures.
     """
 
     def __init__(self, say):
         self.say = say
         self.cells = []
-        self.ran = set()
+        self.ran = set()  # cells, and of folded cells (cell, statement)
+        self.needed = {}  # the statements that run of a folded cell, by cell
         self.space = {"__name__": "__main__", "display": self.display}
         shown = types.ModuleType("IPython.display")
         shown.HTML, shown.display = Markup, self.display
@@ -90,25 +140,29 @@ class Page:
 
     def update(self, cells):
         """Take the cells as they stand on the page."""
-        self.cells = [(source, solved) for source, solved in cells]
+        self.cells = [(source, solved, folded) for source, solved, folded in cells]
 
     def needs(self, at: int) -> list[int]:
         """Return the cells above that must run first, in order: they make this cell's names."""
-        found: set[int] = set()
-        waiting = [at]
+        parts = [
+            part for cell in range(at) if self._visible(cell, at) for part in self._parts(cell)
+        ]
+        found: set[Part] = set()
+        waiting = [Part(at, None, *self._names(at), set())]
         while waiting:
-            cell = waiting.pop()
-            for name in self._names(cell)[1]:
-                makers = (
-                    i
-                    for i in reversed(range(cell))
-                    if self._visible(i, at) and name in self._names(i)[0]
-                )
-                maker = next(makers, None)
-                if maker is not None and maker not in found | self.ran:
-                    found.add(maker)
-                    waiting.append(maker)
-        return sorted(found)
+            reader = waiting.pop()
+            above = [part for part in parts if part.comes_before(reader)]
+            for name in reader.taken:
+                maker = next((part for part in reversed(above) if name in part.made), None)
+                changes = [part for part in above if maker and part.changes(name, maker)]
+                for part in [maker, *changes] if maker else []:
+                    if part not in found and not {part.cell, (part.cell, part.at)} & self.ran:
+                        found.add(part)
+                        waiting.append(part)
+        self.needed = {part.cell: [] for part in found}
+        for part in sorted(found, key=lambda part: (part.cell, part.at or 0)):
+            self.needed[part.cell].append(part.at)
+        return sorted(self.needed)
 
     def above(self, at: int) -> list[int]:
         """All cells above that are no solutions."""
@@ -117,14 +171,32 @@ class Page:
     def _visible(self, cell: int, reader: int) -> bool:
         return not self.cells[cell][1] or self.cells[reader][1]
 
+    def _parts(self, cell: int) -> list[Part]:
+        """The statements of a folded cell, one by one; any other cell is one part."""
+        source, _, folded = self.cells[cell]
+        if not folded:
+            return [Part(cell, None, *self._names(cell), set())]
+        try:
+            body = ast.parse(source).body
+        except SyntaxError:
+            return []
+        return [
+            Part(cell, at, *names(ast.unparse(statement)), changed(statement))
+            for at, statement in enumerate(body)
+        ]
+
     def _names(self, cell: int) -> tuple[set[str], set[str]]:
         try:
             return names(self.cells[cell][0])
         except SyntaxError:  # it is reported when the cell runs
             return set(), set()
 
-    def run(self, at: int) -> bool:
-        """Run one cell and show what it shows; whether it ended well."""
+    def run_needed(self, at: int) -> bool:
+        """Run what `needs` found in a cell; whether it ended well."""
+        return self.run(at, self.needed[at])
+
+    def run(self, at: int, parts: Sequence[int | None] = (None,)) -> bool:
+        """Run one cell, or some of its statements, and show the output; whether it ended well."""
         source = self.cells[at][0]
         file = f"cell {at + 1}"
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
@@ -132,11 +204,13 @@ class Page:
         sys.stdout = sys.stderr = Stream(self.say)
         try:
             tree = ast.parse(source, file)
+            if None not in parts:
+                tree.body = [tree.body[part] for part in parts]
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
             exec(compile(tree, file, "exec"), self.space)
             if last is not None:
                 self.display(eval(compile(ast.Expression(last.value), file, "eval"), self.space))
-            self.ran.add(at)
+            self.ran |= {at} if None in parts else {(at, part) for part in parts}
             return True
         except BaseException as error:
             trace = traceback.TracebackException.from_exception(error)

@@ -1,27 +1,180 @@
-// The search page: a page whose title has words of the query comes first, then one whose text has them often, and other
-// names of a thing find it too.
+// Search as the reader types, in the dialog of every page and on the search page. What can be found (book/_ext/search_entries.py)
+// is loaded when a search field gets the focus.
 (function () {
   "use strict";
 
-  const SAME = { license: "licence", kkt: "complementary slackness", karush: "complementary slackness", llm: "language model", "self-consistency": "vote", xgboost: "gbm" };
-  const SMALL = /^(how|what|when|why|who|which|to|the|of|a|an|and|is|are|do|does|i|in|it)$/;
-  const TITLE = 20; // more than any other place gives
-  const OFTEN = 9; // as often is often enough
+  const ROOT = document.documentElement.dataset.content_root;
+  const ENTRIES = new URL("search-entries.js", document.currentScript.src).href;
+  const PAUSE = 120; // milliseconds after the last key
+  const MOST = 30; // results
+  const AROUND = 90; // characters shown before and after a hit
 
-  const words = (query) => query.toLowerCase().split(/\s+/).filter(Boolean);
-  const renamed = (query) => words(query).map((word) => SAME[word] ?? word).join(" ");
+  // Other words for a thing, as readers type them.
+  const SAME = { license: "licence", karush: "kkt", llm: "language model", "self-consistency": "vote", xgboost: "gbm", setup: "install" };
+  const SMALL = /^(how|what|when|why|who|which|to|the|of|a|an|and|is|are|do|does|i|in|it|for|on)$/;
+  // What a place counts: a word in a title more than any number of times in a text, and its exact form more than its start.
+  const IN_TITLE = 20;
+  const EXACT = 8;
+  const PHRASE = 15;
+  const OFTEN = 9;
+  const IN_CHAPTER = 6; // before the pages for teachers and the reference
+  const TITLE_OF = { page: 12, statement: 6, section: 4, word: 3, name: 0 };
+  const KIND = { word: "Glossary", name: "Package" };
 
-  // Before Sphinx's own script asks, which it does at the same event.
-  document.addEventListener("DOMContentLoaded", () => {
-    const parse = Search._parseQuery;
-    let asked = [];
-    Search._parseQuery = (query) => {
-      asked = words(renamed(query)).filter((word) => !SMALL.test(word));
-      return parse(asked.join(" ") || query);
-    };
-    const count = (text, word) => text.toLowerCase().split(word).length - 1;
-    // Sphinx also finds words of code, which a reader does not see: such a page counts 0 here, and comes last.
-    Scorer.score = ([page, title, , , score]) =>
-      asked.reduce((sum, word) => sum + TITLE * (count(title, word) > 0) + Math.min(OFTEN, count(window.adalibTexts[page] ?? "", word)), score);
-  });
+  const plain = (text) => text.toLowerCase().replaceAll("’", "'").normalize("NFKD").replace(/\p{M}/gu, "");
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("'", "['’]");
+
+  // The part that a word shares with its other forms: "stopping", "stopped" and "stops" begin with "stop".
+  function stem(word) {
+    const cut = word.replace(/(ings?|ed|es|s|e)$/, "").replace(/([^aeiou])\1$/, "$1");
+    return cut.length >= 4 ? cut : word;
+  }
+
+  function asked(query) {
+    const typed = plain(query).split(/[^\p{L}\p{N}'.-]+/u).filter(Boolean);
+    const told = typed.flatMap((word) => (SAME[word] ?? word).split(" "));
+    const words = told.filter((word) => !SMALL.test(word));
+    return (words.length ? words : told).map((word) => ({
+      exact: new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}-])`, "u"),
+      start: new RegExp(`(?<![\\p{L}\\p{N}])${escaped(stem(word))}`, "gu"),
+    }));
+  }
+
+  function score(entry, words, phrase) {
+    let found = 0;
+    let sum = entry.page.startsWith("notebooks/") ? IN_CHAPTER : 0;
+    for (const { exact, start } of words) {
+      const inTitle = entry.plainTitle.search(start) >= 0;
+      const times = entry.plainText.match(start)?.length ?? 0;
+      if (inTitle || times) found += 1;
+      if (inTitle) sum += IN_TITLE + TITLE_OF[entry.kind] + EXACT * exact.test(entry.plainTitle);
+      sum += Math.min(OFTEN, times) + exact.test(entry.plainText);
+    }
+    if (words.length > 1) sum += PHRASE * entry.plainTitle.includes(phrase) + (PHRASE / 2) * entry.plainText.includes(phrase);
+    return { entry, found, sum };
+  }
+
+  // The entries that have all words, best first; where none has all, those that have most.
+  function find(query) {
+    const words = asked(query);
+    if (!words.length) return [];
+    const phrase = plain(query).trim();
+    const scored = entries.map((entry) => score(entry, words, phrase)).filter(({ found }) => found);
+    const most = Math.max(...scored.map(({ found }) => found));
+    return scored.filter(({ found }) => found === most).sort((a, b) => b.sum - a.sum).map(({ entry }) => entry);
+  }
+
+  // --- what is shown -----------------------------------------------------------------------------------------------------
+
+  function element(tag, properties, ...children) {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  }
+
+  // A text with the words that were asked for marked.
+  function marked(text, words) {
+    const hits = new RegExp(words.map(({ start }) => `(?:${start.source})[\\p{L}\\p{N}]*`).join("|"), "giu");
+    const parts = [];
+    let at = 0;
+    for (const hit of text.matchAll(hits)) {
+      parts.push(text.slice(at, hit.index), element("mark", {}, hit[0]));
+      at = hit.index + hit[0].length;
+    }
+    return [...parts, text.slice(at)];
+  }
+
+  function excerpt({ text, plainText }, words) {
+    const at = Math.max(0, ...words.map(({ start }) => plainText.search(start)));
+    const from = at > AROUND ? text.indexOf(" ", at - AROUND) + 1 : 0;
+    const to = text.lastIndexOf(" ", at + AROUND);
+    const end = at + AROUND >= text.length ? text.length : to;
+    return `${from ? "… " : ""}${text.slice(from, end)}${end < text.length ? " …" : ""}`;
+  }
+
+  function shown(entry, words) {
+    const link = element("a", { href: `${ROOT}${entry.page}.html${entry.anchor && `#${entry.anchor}`}` }, ...marked(entry.title, words));
+    const item = element("li", {}, link);
+    const where = KIND[entry.kind] ?? (entry.title === entry.within ? "" : entry.within);
+    if (where) item.append(" ", element("span", { className: "found-in" }, where));
+    if (entry.text) item.append(element("p", { className: "context" }, ...marked(excerpt(entry, words), words)));
+    return item;
+  }
+
+  // --- the fields --------------------------------------------------------------------------------------------------------
+
+  let entries = null; // until they are loaded
+  const waiting = [];
+
+  window.adalibSearch = (found) => {
+    entries = found.map((entry) => ({ ...entry, plainTitle: plain(entry.title), plainText: plain(entry.text) }));
+    for (const search of waiting) search();
+  };
+
+  function load() {
+    if (document.querySelector(`script[src="${ENTRIES}"]`)) return;
+    document.head.append(element("script", { src: ENTRIES }));
+  }
+
+  function attach(form, results, onSearch) {
+    const field = form.querySelector("input");
+    const status = element("p", { className: "found-count" });
+    status.setAttribute("role", "status");
+    const list = element("ul", { className: "found" });
+    results.replaceChildren(status, list);
+    const links = () => [...list.querySelectorAll("a")];
+
+    function search() {
+      const query = field.value.trim();
+      results.hidden = !query;
+      if (!query) return list.replaceChildren();
+      if (!entries) return (status.textContent = "Loading …");
+      const found = find(query);
+      const count = found.length === 1 ? "1 result" : `${found.length} results`;
+      status.textContent = found.length ? `${count}${found.length > MOST ? `, the first ${MOST}` : ""}` : `Nothing found for “${query}”.`;
+      list.replaceChildren(...found.slice(0, MOST).map((entry) => shown(entry, asked(query))));
+      onSearch(query);
+    }
+
+    let timer = 0;
+    waiting.push(search);
+    field.addEventListener("focus", load);
+    field.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(search, PAUSE);
+    });
+    // The arrow keys walk from the field down the results and back.
+    for (const place of [form, list]) {
+      place.addEventListener("keydown", (event) => {
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (!step || !links().length) return;
+        event.preventDefault();
+        const places = [field, ...links()];
+        places[Math.max(0, Math.min(places.length - 1, places.indexOf(document.activeElement) + step))].focus();
+      });
+    }
+    return { field, search };
+  }
+
+  const dialog = document.querySelector("#pst-search-dialog");
+  if (dialog) {
+    const results = dialog.appendChild(element("div", { className: "adalib-found", hidden: true }));
+    attach(dialog.querySelector("form"), results, () => {});
+    // A link to a place on this page leaves the dialog open otherwise.
+    results.addEventListener("click", (event) => event.target.closest("a") && dialog.close());
+  }
+
+  const onPage = document.querySelector("#search-results");
+  if (onPage) {
+    const { field, search } = attach(document.querySelector(".bd-search-container form"), onPage, (query) => {
+      try {
+        history.replaceState(null, "", `?q=${encodeURIComponent(query)}`);
+      } catch {
+        // a page from disk keeps its address
+      }
+    });
+    field.value = new URLSearchParams(location.search).get("q") ?? "";
+    search();
+    load();
+  }
 })();

@@ -9,13 +9,11 @@ import sys
 from io import BytesIO
 from pathlib import Path
 
-from playwright.sync_api import PdfMargins, sync_playwright
+from playwright.sync_api import sync_playwright
 from pypdf import PdfWriter
 from tqdm import tqdm
 
 from contents import pages
-
-_MARGINS: PdfMargins = {"top": "16mm", "bottom": "16mm", "left": "16mm", "right": "16mm"}
 
 
 def write_pdf(root: Path, target: Path) -> int:
@@ -33,7 +31,9 @@ def write_pdf(root: Path, target: Path) -> int:
         ):
             page.goto((root / "_build" / "html" / f"{name}.html").as_uri(), wait_until="load")
             page.evaluate(DRAWN)
-            book.append(BytesIO(page.pdf(format="A4", margin=_MARGINS)))
+            # The style sheet prints page numbers; the book counts on from chapter to chapter.
+            page.add_style_tag(content=f"html {{ counter-reset: page {len(book.pages)}; }}")
+            book.append(BytesIO(page.pdf(prefer_css_page_size=True)))
         chromium.close()
     part = target.with_suffix(".part")
     book.write(part)

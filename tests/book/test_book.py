@@ -81,10 +81,11 @@ def test_the_head_of_a_page(html, page):
     assert (
         len(
             soup(page).select(
-                "meta[name=description][content], meta[property='og:title'], link[rel=icon]"
+                "meta[name=description][content], meta[property='og:title'], link[rel=icon], "
+                "link[rel=apple-touch-icon]"
             )
         )
-        == 3
+        == 4
     )
     assert not soup(page).select(".cell > details.adalib-code.above-input + .cell_output")
 

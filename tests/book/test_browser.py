@@ -3,6 +3,8 @@ dark, and a phone."""
 
 from __future__ import annotations
 
+import json
+
 import browser as find
 import installing
 import plotly.graph_objects as go
@@ -391,21 +393,61 @@ def test_index_and_search_work_from_disk(html, page):
     page.goto((html / "index.html").as_uri())
     page.wait_for_url(f"**/{toc_pages()[0]}.html")
     page.goto((html / "search.html").as_uri() + "?q=envelope")
-    excerpt = page.locator("#search-results li .context").first
-    excerpt.wait_for()
-    assert "envelope" in excerpt.inner_text().lower()
+    result = page.locator("#search-results li").first
+    result.wait_for()
+    assert "envelope" in result.inner_text().lower()
     assert page.wrong == []
 
 
 @pytest.mark.parametrize(
     ("query", "first"),
-    [("how to stop", "When to stop"), ("budgets", "Budgets"), ("license", ""), ("KKT", "")],
+    [
+        ("how to stop", "notebooks/09_stopping.html"),
+        ("license", "book/data-cards.html"),
+        ("KKT", "notebooks/04_duality.html#the-linear-program-and-its-dual"),
+        ("shadow price", "notebooks/04_duality.html#what-is-one-more-answer-worth"),
+        ("winner's curse", "notebooks/05_estimation.html#the-winner-s-curse"),
+        ("theorem Everett", "notebooks/04_duality.html#thm-everett"),
+        ("race", "notebooks/09b_race.html"),
+        ("exercise bisection", "notebooks/03_budgets.html#ex-03-bisection"),
+        ("effort", "notebooks/11_minds.html"),
+        ("install", "book/operate.html#install"),
+    ],
 )
-def test_a_search_finds_titles_first(html, page, query, first):
+def test_ten_searches_lead_to_the_place_that_a_reader_means(html, page, query, first):
     page.goto((html / "search.html").as_uri() + f"?q={query}")
     result = page.locator("#search-results li a").first
     result.wait_for()
-    assert first in result.inner_text()
+    assert result.get_attribute("href").removeprefix("./") == first
+    place, _, anchor = first.partition("#")
+    assert f'id="{anchor}"' in (html / place).read_text(encoding="utf-8") or not anchor
+
+
+def test_results_appear_while_a_reader_types_and_arrows_walk_them(html, page):
+    page.goto((html / "notebooks" / "00_data.html").as_uri())
+    page.keyboard.press("Control+k")
+    page.keyboard.type("winn")
+    links = page.locator(".adalib-found li a")
+    links.first.wait_for()
+    assert "winner" in links.first.inner_text()
+    for key, at in (("ArrowDown", 0), ("ArrowDown", 1), ("ArrowUp", 0)):
+        page.keyboard.press(key)
+        assert links.nth(at).evaluate("(link) => link === document.activeElement")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.type("zzz")
+    page.get_by_text("Nothing found for “winnzzz”.").wait_for()
+    page.keyboard.press("Escape")
+    assert page.locator(".adalib-found").is_hidden()
+    assert page.wrong == []
+
+
+def test_solutions_and_quizzes_are_not_found(html):
+    found = (html / "_static" / "search-entries.js").read_text(encoding="utf-8")
+    entries = json.loads(found.removeprefix("window.adalibSearch(").removesuffix(");\n"))
+    text_by_title = {(e["page"], e["title"]): e["text"] for e in entries}
+    assert text_by_title["notebooks/04_duality", "Quiz"] == ""
+    assert not any(entry["title"].startswith("Solution") for entry in entries)
+    assert {entry["kind"] for entry in entries} == {"page", "section", "statement", "word", "name"}
 
 
 def test_what_is_typed_in_the_search_field_begins_beside_its_icon(html, page):

@@ -1,15 +1,20 @@
 """Python's side of the cells that run in the page, and the files that the page loads."""
 
+import ast
 import hashlib
 import importlib.util
 import json
+import os
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
+import adalib
 from contents import chapters
 from editions import pyodide
 
@@ -57,25 +62,18 @@ def test_every_name_of_a_chapter_is_made_above(cells, path):
     """A cell whose names come from a cell that the page leaves out, or from below, could not run
     there."""
     module, _, _ = cells
-    names_so_far, solved, within = {"display"}, set(), False
-    for cell in nbformat.read(path, as_version=4).cells:
-        tags = set(cell.metadata.get("tags", []))
-        if cell.cell_type == "markdown":
-            within = (
-                within or "{solution-start}" in cell.source
-            ) and "{solution-end}" not in cell.source
-        elif cell.cell_type == "code" and not tags & {"remove-cell", "skip-execution"}:
-            made, taken = module.names(cell.source)
-            assert taken <= names_so_far | (solved if within else set()), (
-                f"{cell.id}: {taken - names_so_far}"
-            )
-            (solved if within else names_so_far).update(made)
+    names_so_far, solved = {"display"}, set()
+    for at, (source, within, _) in enumerate(cells_of(path)):
+        made, taken = module.names(source)
+        missing = taken - (names_so_far | (solved if within else set()))
+        assert not missing, f"cell {at + 1}: {missing}"
+        (solved if within else names_so_far).update(made)
 
 
 def test_a_cell_brings_the_cells_that_it_needs(cells):
     _, page, shown = cells
     sources = ["x = 1", "print('never')", "y = x + 1", "y = 100", "z = y", "y"]
-    page.update([(source, at == 3) for at, source in enumerate(sources)])
+    page.update([(source, at == 3, False) for at, source in enumerate(sources)])
     assert page.needs(4) == [0, 2]  # not cell 3, which belongs to a solution
     assert all(page.run(at) for at in (0, 2, 4))
     assert page.needs(5) == []
@@ -84,9 +82,94 @@ def test_a_cell_brings_the_cells_that_it_needs(cells):
     assert page.above(5) == [0, 1, 2, 4]
 
 
+FOLDED = """\
+import not_installed
+rows = []
+total = {}
+print("drawn")
+for i in range(3):
+    rows.append(i)
+total["rows"] = len(rows)
+
+"""
+
+
+def test_of_a_folded_cell_only_what_is_needed_runs(cells):
+    _, page, shown = cells
+    page.update([(FOLDED, False, True), ("rows", False, False), ("total", False, False)])
+    assert page.needs(1) == [0]
+    assert page.needed == {0: [1, 4]}  # with the loop that fills it
+    assert page.run_needed(0)
+    assert page.run(1)
+    assert page.needs(2) == [0]
+    assert page.needed == {0: [2, 5]}  # the list is there already
+    assert page.run_needed(0)
+    assert page.run(2)
+    assert shown == [("text", "[0, 1, 2]\n"), ("text", "{'rows': 3}\n")]
+
+
+def cells_of(path):
+    """The cells of a chapter as its page has them."""
+    within = False
+    found = []
+    for cell in nbformat.read(path, as_version=4).cells:
+        tags = set(cell.metadata.get("tags", []))
+        if cell.cell_type == "markdown":
+            starts = within or "{solution-start}" in cell.source
+            within = starts and "{solution-end}" not in cell.source
+        elif cell.cell_type == "code" and not tags & {"remove-cell", "skip-execution"}:
+            found.append((cell.source, within, "hide-input" in tags))
+    return found
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_what_runs_before_a_cell_makes_all_of_its_names(cells, path):
+    module, page, _ = cells
+    page.update(cells_of(path))
+    for at, (source, _, folded) in enumerate(page.cells):
+        made = {"display"}
+        for cell in [] if folded else page.needs(at):
+            statements = ast.parse(page.cells[cell][0]).body
+            for part in page.needed[cell]:
+                code = page.cells[cell][0] if part is None else ast.unparse(statements[part])
+                assert module.names(code)[1] <= made, f"cell {at + 1}: {code[:80]}"
+                made |= module.names(code)[0]
+        assert folded or module.names(source)[1] <= made, f"cell {at + 1}"
+
+
+def test_the_first_numbers_of_a_chapter_need_neither_pandas_nor_sympy(cells):
+    """In a process of its own, which has imported nothing yet."""
+    _, page, _ = cells
+    chapter = next(path for path in CHAPTERS if path.stem == "02_oracle")
+    page.update(cells_of(chapter))
+    first = next(at for at, (_, _, folded) in enumerate(page.cells) if not folded)
+    (above,) = page.needs(first)
+    statements = ast.parse(page.cells[above][0]).body
+    imports = [statements[part] for part in page.needed[above]]
+    code = "\n".join(ast.unparse(s) for s in imports if isinstance(s, ast.Import | ast.ImportFrom))
+    slow = {"pandas", "sympy", "tqdm", "plotly", "scipy"}
+    code += f"\nimport sys\nprint(sorted({slow} & set(sys.modules)))"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment)
+    assert done.stdout.decode().strip() == "[]", done.stderr.decode()
+
+
+def test_answers_with_their_classes_are_the_same_answers(tmp_path):
+    file = ROOT / "data" / "answers" / "drill-fewshot.jsonl.gz"
+    copy = tmp_path / "drill-fewshot.jsonl"
+    copy.write_bytes(pyodide.with_classes(file))
+    before = adalib.load(str(file))
+    after = adalib.load(str(copy))
+    assert {"classes", "correct"} <= set(json.loads(copy.read_text().splitlines()[0]))
+    np.testing.assert_array_equal(after.classes, before.classes)
+    np.testing.assert_array_equal(after.values, before.values)
+    np.testing.assert_array_equal(after.table().acc, before.table().acc)
+
+
 def test_an_error_shows_its_last_line(cells):
     _, page, shown = cells
-    page.update([("def f(n):\n    return 1 / n\n\n\nprint('before')\nf(0)", False), ("(", False)])
+    source = "def f(n):\n    return 1 / n\n\n\nprint('before')\nf(0)"
+    page.update([(source, False, False), ("(", False, False)])
     assert not page.run(0)
     assert shown[:2] == [("text", "before"), ("text", "\n")]
     (error, last), (trace, rest) = shown[2:]
@@ -117,6 +200,7 @@ def test_values_are_shown_as_a_notebook_shows_them(cells):
             (
                 "from IPython.display import HTML, display\n"
                 "display(HTML('<b>1</b>'), None)\n'text'",
+                False,
                 False,
             )
         ]

@@ -1,4 +1,5 @@
-// A number that a cell computed (book/_ext/origins.py) opens a note: which cell, from which files, and what is checked.
+// Two kinds of word open a note, by mouse, finger or keyboard: a number that a cell computed (book/_ext/origins.py) says which
+// cell, from which files, and what is checked; a word of the glossary (book/_ext/terms.py) says what it means.
 (function () {
   "use strict";
 
@@ -23,7 +24,7 @@
 
   const rows = (cell) => JSON.parse(document.getElementById("adalib-rows")?.textContent || "{}")[cell] || [];
 
-  function open(number) {
+  function tellOrigin(number) {
     const cell = document.querySelector(number.getAttribute("href"));
     const checked = document.querySelector("section#checked");
     note.replaceChildren("The build computed this number in ", linked("this cell", cell), ".");
@@ -33,16 +34,27 @@
       note.append(at ? "; " : " Files behind the cell: ", link, said && ` (${said})`);
     });
     if (rows(cell.id).length) note.append(".");
-    (number.closest("p") || number).after(note); // below the paragraph, so that the sentence stays whole
-    opened = number;
+  }
+
+  function tellMeaning(word) {
+    const link = Object.assign(document.createElement("a"), { href: word.href, textContent: "Glossary" });
+    note.replaceChildren(`${word.title} `, link, ".");
+  }
+
+  function open(word) {
+    if (word.matches(".adalib-term")) tellMeaning(word);
+    else tellOrigin(word);
+    (word.closest("p") || word).after(note); // below the paragraph, so that the sentence stays whole
+    opened = word;
     note.focus({ preventScroll: true });
   }
 
   document.addEventListener("click", (event) => {
-    const number = event.target.closest?.("a.adalib-origin");
-    if (number) event.preventDefault();
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in a new tab
+    const word = event.target.closest?.("a.adalib-origin, a.adalib-term");
+    if (word) event.preventDefault();
     const shown = note.isConnected && !note.contains(event.target) ? close() : null;
-    if (number && number !== shown) open(number);
+    if (word && word !== shown) open(word);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && note.isConnected) close()?.focus();
