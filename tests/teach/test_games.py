@@ -211,11 +211,9 @@ class TestRace:
         data = games.race(policy, member, asked.take(range(3)))
         page = play(data.html, "race.js")
         main, skip = page.locator(self.BUTTON).all()
-        places = [main.bounding_box(), skip.bounding_box()]
         for number in range(3):
             main.tap()  # without motion the race stands at its first finish
             skip.tap()
-            assert [main.bounding_box(), skip.bounding_box()] == places  # where the thumb is
             assert page.locator(".race-votes").inner_text().startswith("2 of 8 finished")
             main.tap()
             assert "You closed at finish 2: " in page.locator(".race-said").inner_text()
