@@ -63,7 +63,7 @@
       const ranked = [...counts].sort(([, one], [, other]) => other - one);
       const count = finished();
       const running = `${count} of ${runners} finished`;
-      return ranked.length ? `${running}. Votes: ${ranked.map(([answer, votes]) => `${letter(answer)} ${votes}`).join(", ")}` : `${running}.`;
+      return ranked.length ? `${running}. Votes: ${ranked.map(([answer, votes]) => `${letter(answer)}\u00a0${votes}`).join(", ")}` : `${running}.`;
     }
 
     function draw() {

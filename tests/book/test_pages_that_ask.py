@@ -4,13 +4,16 @@ filter, prompts."""
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pandas as pd
 import pytest
+from browser import DRAWN
 from bs4 import BeautifulSoup
 from conftest import soup, toc_pages
 
-from adalib.teach.figures import cards, table
+from adalib.teach.figures import cards, show, table
+from adalib.teach.figures.prices import accuracy_curves
 from adalib.teach.games import feed, guess, kinds, lineup, sentence, tangent, votes
 from contents import chapters
 
@@ -81,6 +84,28 @@ def test_a_budget_for_each_kind_is_spent(play, word):
         page
     )
     page.wait_for_function("location.hash === '#kinds=4%2C4%2C4%2C1'")
+
+
+def test_a_kind_is_marked_in_figure_table_and_game_and_a_figure_is_saved(play, word):
+    names = [kind["name"] for kind in kinds(word).data["kinds"]]
+    figure = show(accuracy_curves([1, 2], {name: [0.1, 0.2] for name in names}), alt="Four lines.")
+    rows = table(pd.DataFrame({"kind": names, "questions": [1, 2, 3, 4]}))
+    markup = figure._repr_html_() + rows.html + kinds(word).html
+    page = play(markup, "kinds.js", "linked.js", "near.js", "figures.js")
+    page.evaluate(DRAWN)
+    opacities = "document.querySelector('.js-plotly-plot').data.map(({ opacity }) => opacity)"
+    marked = page.locator(".adalib-linked")
+    page.get_by_role("radiogroup", name=names[1]).get_by_text("4", exact=True).tap()
+    assert [text.split()[0] for text in marked.all_inner_texts()] == [names[1]] * 2
+    assert page.evaluate(opacities) == [0.2, 1, 0.2, 0.2]
+    page.locator("tbody tr").nth(3).tap()
+    assert [text.split()[0] for text in marked.all_inner_texts()] == [names[3]] * 2
+    page.get_by_role("radiogroup", name=names[0]).get_by_role("radio").nth(1).focus()
+    assert page.evaluate(opacities) == [1, 0.2, 0.2, 0.2]
+    for form, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Save this figure as {form}").press("Enter")
+        assert Path(download.value.path()).read_bytes().startswith(start)
 
 
 def test_a_sentence_follows_its_price(play, word):
