@@ -12,7 +12,7 @@ import adalib
 from adalib.evaluate.headline import headline, ratio_interval
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import Interval, in_points, mean_interval
-from adalib.evaluate.recorded import recorded_cells
+from adalib.evaluate.recorded import recorded, recorded_cells
 from adalib.sequential.policy import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
@@ -94,3 +94,8 @@ def test_the_readme_states_the_record():
             ends = f"[{in_points(cause.low)}, {in_points(cause.high)}]"
             assert f"{in_points(cause.mean)} {ends}" in readme.replace(" points [", " [")
         assert f"{causes.questions:,}" in readme
+        share = causes.share
+        assert f"{share.mean:.0%} [{share.low:.0%}, {share.high:.0%}]" in readme
+        rows = recorded("size")[f"{benchmark}, spelling, 1000"]
+        (curve,) = (row for row in rows if (row["policy"], row["target"]) == ("curve", 3))
+        assert f"[{in_points(curve['gain_low'])}, {in_points(curve['gain_high'])}]" in readme
