@@ -18,10 +18,13 @@ def find_live_pages(app) -> None:
 
 
 def mark(app, pagename, templatename, context, doctree) -> None:
-    """Add the scripts to a page with live cells."""
+    """Add the scripts and a mark to a page with live cells."""
     if doctree and pagename in app.live_pages:
         app.add_js_file("live.js", loading_method="defer")
         app.add_css_file("live.css")
+        # Other scripts ask for it.
+        mark_of_page = '<meta name="adalib-live" content="yes">\n'
+        context["metatags"] = context.get("metatags", "") + mark_of_page
 
 
 def setup(app) -> dict:

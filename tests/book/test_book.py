@@ -316,3 +316,10 @@ def test_a_gain_on_the_page_is_the_gain_that_was_computed(page, html):
             "-", "\N{MINUS SIGN}"
         )
         assert f'<span class="pasted-text">{expected}</span>' in built
+
+
+def test_the_page_for_what_is_not_there_counts_its_links_from_the_books_address(html):
+    page = soup("404")
+    assert page.select_one("head base")["href"].endswith("/")
+    links = [link["href"] for link in page.select("article a")]
+    assert links == [f"{toc_pages()[0]}.html"]

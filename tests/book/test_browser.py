@@ -639,3 +639,14 @@ def test_without_any_browser_one_line_says_what_to_do(monkeypatch):
         find.find_browser.__wrapped__()
     assert "\n" not in str(error.value)
     assert tried[-1][-2:] == ["install", "chromium"]
+
+
+def test_a_tap_on_a_word_of_the_glossary_says_what_it_means(html, new_page):
+    page = new_page(has_touch=True, viewport=PHONE)
+    page.goto((html / "notebooks" / "12_referee.html").as_uri())
+    word = page.locator("a.adalib-term").first
+    word.tap()
+    note = page.locator(".adalib-note")
+    assert note.inner_text() == f"{word.get_attribute('title')} Glossary."
+    word.tap()
+    assert note.count() == 0
