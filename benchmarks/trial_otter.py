@@ -15,7 +15,7 @@ from pathlib import Path
 
 import nbformat
 
-from adalib.teach.homework import _drawn
+from adalib.teach.homework import drawn_questions
 from editions.otter import grade_class, homework_notebook, write_assignments
 
 SHEET = "1"
@@ -31,7 +31,7 @@ adalib.teach.judge.verdict = lambda *asked: Verdict(True, "")
 def submission(student: str, right: int, extra: str = "") -> nbformat.NotebookNode:
     """The notebook of a student who has the first ``right`` answers right and the others wrong."""
     notebook, exercises = homework_notebook(SHEET)
-    questions = _drawn(student, SHEET)
+    questions = drawn_questions(student, SHEET)
     notebook.cells[1].source = f'student_id = "{student}"'
     for place, exercise in enumerate(exercises):
         question = questions[exercise.name]
