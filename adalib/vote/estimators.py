@@ -21,7 +21,7 @@ __all__ = ["ESTIMATORS", "acc_iid", "acc_subsets", "acc_windows", "best_of", "ma
 
 Ties = Literal["share", "first"]
 _CELLS = 1 << 19  # numbers in a working array: 4 MB, so that a chunk stays near the processor
-_DIGITS = 12  # beyond these, sums differ from one platform to the next
+_SAME = 1e-13  # sums of the same votes differ by less than this from one platform to the next
 
 
 def majority(answers: Sequence[str], ties: Ties = "share") -> dict[str, float]:
@@ -357,12 +357,18 @@ def _tally(classes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _settled(acc: np.ndarray) -> np.ndarray:
-    """Clip estimates to [0, 1] and round them, so that a tie is a tie on every platform.
+    """Clip estimates to [0, 1], and give budgets that are equally good the same number.
 
-    Two budgets whose votes are equally good differ in the last bits, here in one direction and in a
-    browser in the other. A plain argmax would settle such a tie by accident.
+    Two such budgets differ in the last bits, here in one direction and in a browser in the other. A
+    plain argmax would settle the tie by accident. Rounding all numbers would not do: it would part
+    the slopes of questions that are equally steep.
     """
-    return np.clip(acc, 0.0, 1.0).round(_DIGITS)
+    acc = np.clip(acc, 0.0, 1.0)
+    for later in range(1, acc.shape[-1]):
+        for earlier in range(later):
+            same = np.abs(acc[..., later] - acc[..., earlier]) < _SAME
+            acc[..., later] = np.where(same, acc[..., earlier], acc[..., later])
+    return acc
 
 
 def _without(sizes: np.ndarray, slot: np.ndarray) -> np.ndarray:

@@ -98,7 +98,7 @@ def test_votes_that_are_equally_good_are_equal_numbers(counts):
     """A plain argmax then settles a tie for the smaller budget, on every platform."""
     classes = np.repeat(np.arange(len(counts)), counts)[None]
     one, two = acc_subsets(classes, classes == 0, (1, 2))[0]
-    assert one == two == round(counts[0] / sum(counts), 12)
+    assert one == two == pytest.approx(counts[0] / sum(counts), rel=1e-12)
 
 
 @pytest.mark.parametrize("ties", TIES)
