@@ -405,7 +405,7 @@ def test_index_and_search_work_from_disk(html, page):
         ("how to stop", "notebooks/09_stopping.html"),
         ("license", "book/data-cards.html"),
         ("KKT", "notebooks/04_duality.html#the-linear-program-and-its-dual"),
-        ("shadow price", "notebooks/04_duality.html#what-is-one-more-answer-worth"),
+        ("shadow price", "book/glossary.html#term-shadow-price"),
         ("winner's curse", "notebooks/05_estimation.html#the-winner-s-curse"),
         ("theorem Everett", "notebooks/04_duality.html#thm-everett"),
         ("race", "notebooks/09b_race.html"),

@@ -123,7 +123,7 @@ class InTurn(Machines):
     def __init__(self, pieces=-1):
         self.left = pieces
 
-    def _run(self, call, items):
+    def results(self, call, items):
         for place, item in enumerate(items):
             if self.left == 0:
                 raise KeyboardInterrupt
