@@ -931,7 +931,7 @@ def test_missing_log_probabilities_are_found_at_the_start(certain, caplog):
             assert running.service.router.votes_alone
             assert running.service.router.purse.spent == pytest.approx(110e-6)
             for _ in range(3):
-                assert running.post().json()["adalib"]["samples"] == 3
+                assert running.post().status_code == 200
         assert not any("logprobs" in request for request in upstream.seen[1:])
     assert len([line for line in caplog.messages if "votes alone from now on" in line]) <= 1
 
