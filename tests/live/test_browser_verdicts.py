@@ -22,9 +22,9 @@ START = """([base, cell]) => {
   window.posted = [];
   const worker = new Worker("live-worker.js", { type: "module" });
   worker.onmessage = ({ data }) => data.kind !== "loading" && window.posted.push(data);
-  const needs = ["numpy", "lazy_loader", "adalib"];
-  worker.postMessage({ kind: "start", base: `${base}/_live/`, code: "live.py", needs });
-  worker.postMessage({ kind: "run", at: 0, all: false, cells: [[cell, false]] });
+  const first = ["numpy", "lazy_loader", "adalib"];
+  worker.postMessage({ kind: "start", base: `${base}/_live/`, code: "live.py", first });
+  worker.postMessage({ kind: "run", at: 0, all: false, cells: [[cell, false, false]] });
 }"""
 ENDED = '() => window.posted.some((one) => one.kind === "done" || one.kind === "broken")'
 
@@ -48,16 +48,18 @@ def served(tmp_path):
         thread.join()
 
 
-def cells_of(path) -> list[tuple[str, bool]]:
-    """The cells of a notebook that a page runs, and whether each belongs to a solution."""
+def cells_of(path) -> list[tuple[str, bool, bool]]:
+    """The cells of a notebook that a page runs; whether each is of a solution, and is folded."""
     cells = []
     within_solution = False
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "markdown":
             starts = "{solution-start}" in cell.source
             within_solution = (within_solution or starts) and "{solution-end}" not in cell.source
-        elif not {"remove-cell", "skip-execution"} & set(cell.metadata.get("tags", [])):
-            cells.append((cell.source, within_solution))
+            continue
+        tags = set(cell.metadata.get("tags", []))
+        if not tags & {"remove-cell", "skip-execution"}:
+            cells.append((cell.source, within_solution, "hide-input" in tags))
     return cells
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import re
 
-import adalib_live
-
 from adalib.teach.exercises import Checker, checks, judged
 
 VERDICT = re.compile(r"^Exercise (.+?): (.*)", re.M)
@@ -19,7 +17,8 @@ VERDICT = re.compile(r"^Exercise (.+?): (.*)", re.M)
 def report(chapters, roads):
     """Print the verdict on every solution and on every other road.
 
-    ``chapters`` has the cells of each by its key: their sources, and whether they are solutions.
+    ``chapters`` has the cells of each by its key: their sources, whether they are solutions, and
+    whether they are folded.
     """
     judged.PROOF_CASES = 200  # as for marks: a browser is slow, and a false step shows soon
     # The record judges solutions as it judges a reader; without this they would write it anew.
@@ -37,14 +36,16 @@ def report(chapters, roads):
 
 def _solved(cells):
     """Run the solutions of a chapter, each after the cells above that it needs; yield verdicts."""
+    import adalib_live  # the module of the page's worker, which only a browser has
+
     shown = []
     page = adalib_live.Page(lambda kind, text: shown.append(text))
     page.update(cells)
-    for at, (source, is_solution) in enumerate(cells):
+    for at, (source, is_solution, _) in enumerate(cells):
         if not is_solution:
             continue
         shown.clear()
-        if all(page.run(cell) for cell in page.needs(at)):
+        if all(page.run_needed(cell) for cell in page.needs(at)):
             shown.clear()  # a cell above may have asked for another answer
             page.run(at)
         text = "".join(shown)
