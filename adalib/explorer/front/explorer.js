@@ -121,7 +121,8 @@ class Explorer {
     this.width = 0;
     if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
     this.colours = coloursOf(table);
-    this.width = roomIn(panels[0].node);
+    const shown = panels.find((panel) => panel.node.clientWidth); // slides show only some of them
+    this.width = roomIn(shown.node);
     [this.tiles, ...panels].forEach((panel) => panel.layout(this));
   }
 
