@@ -71,7 +71,7 @@ _STEPS = _words(
 # match its last characters, so nothing is tried twice.
 _WORD = re.compile(r"\w+(?:['’.,]\w+)*")
 _SENTENCE_END = re.compile(r"[.!?。！？।؟](?!(?<=[.!?])\w)")
-_NUMBER = re.compile(r"\.?\d+(?:,\d{3}(?!\d))*(?:\.\d+)?")
+_NUMBER = re.compile(r"\.\d+|\d+(?:,\d{3}(?!\d))*(?:\.\d+)?")
 _FRACTION = re.compile(r"\d ?[/⁄] ?\d|\\[dtc]?frac|[¼-¾⅐-⅞]")
 # A bare $ opens a formula as often as a price. It counts as a price before a number that is not
 # followed by a letter, an operator or a second $.

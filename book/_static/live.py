@@ -14,13 +14,12 @@ import importlib.abc
 import importlib.machinery
 import io
 import linecache
-import symtable
 import sys
 import traceback
 import types
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 IN_JUPYTER = ("ipywidgets", "anywidget")
@@ -35,19 +34,13 @@ def names(source: str) -> tuple[set[str], set[str]]:
     made: set[str] = set()
     taken: set[str] = set()
     for statement in ast.parse(source).body:
-        table = symtable.symtable(ast.unparse(statement), "cell", "exec")
-        own = {
-            s.get_name()
-            for s in table.get_symbols()
-            if s.is_assigned() or s.is_imported() or s.is_namespace()
-        }
-        read = {s.get_name() for s in table.get_symbols() if s.is_referenced()} | _read_inside(
-            table
-        )
+        scope = _Scope()
+        scope.visit(statement)
+        read = set(scope.read)
         if hasattr(
             statement, "body"
         ):  # a loop or a definition makes its own names before it uses them
-            read -= own
+            read -= scope.made
         nodes = list(ast.walk(statement))
         grown = Counter(
             n.target.id
@@ -59,18 +52,64 @@ def names(source: str) -> tuple[set[str], set[str]]:
         )
         read |= {
             name for name, times in grown.items() if stored[name] == times
-        } & own  # never made anew
+        } & scope.made  # never made anew
         taken |= read - made
-        made |= own
+        made |= scope.made
     return made, taken - set(dir(builtins))
 
 
-def _read_inside(table: symtable.SymbolTable) -> set[str]:
-    inner = table.get_children()
-    read = {
-        s.get_name() for t in inner for s in t.get_symbols() if s.is_global() and s.is_referenced()
-    }
-    return read.union(*map(_read_inside, inner))
+class _Scope:
+    """The names that a statement makes and reads; those inside its functions stay inside.
+
+    Python's own `symtable` tells something else of a comprehension from version 3.12 on, and the
+    browser has a newer version than most laptops.
+    """
+
+    def __init__(self):
+        self.made: set[str] = set()
+        self.read: set[str] = set()
+
+    def visit(self, node: ast.AST) -> None:
+        """Note the names of a node and of all within it."""
+        match node:
+            case ast.Name(ctx=ast.Load()):
+                self.read.add(node.id)
+            case ast.Name():
+                self.made.add(node.id)
+            case ast.Import() | ast.ImportFrom():
+                self.made |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.made.add(node.name)
+                self._visit_all([*node.decorator_list, node.args, node.returns])
+                self._visit_inner(node.body, node.args)
+            case ast.Lambda():
+                self.visit(node.args)
+                self._visit_inner([node.body], node.args)
+            case ast.ClassDef():
+                self.made.add(node.name)
+                self._visit_all([*node.decorator_list, *node.bases, *node.keywords])
+                self._visit_inner(node.body)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                # The first of its sources is read outside, where its own names are not yet made.
+                self.visit(node.generators[0].iter)
+                self._visit_inner(ast.iter_child_nodes(node))
+            case _:
+                if isinstance(node, ast.ExceptHandler) and node.name:
+                    self.made.add(node.name)
+                self._visit_all(ast.iter_child_nodes(node))
+
+    def _visit_all(self, nodes: Iterable[ast.AST | None]) -> None:
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
+
+    def _visit_inner(self, nodes: Iterable[ast.AST], arguments: ast.arguments | None = None):
+        """Visit what has its own names, and keep only what it reads from outside."""
+        inner = _Scope()
+        inner._visit_all(nodes)
+        if arguments is not None:
+            inner.made |= {node.arg for node in ast.walk(arguments) if isinstance(node, ast.arg)}
+        self.read |= inner.read - inner.made
 
 
 def changed(statement: ast.stmt) -> set[str]:

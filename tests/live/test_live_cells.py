@@ -45,6 +45,8 @@ def cells(monkeypatch):
         ("total += 1", {"total"}, {"total"}),
         ("def f(a):\n    b = a + c\n    return f(b)", {"f"}, {"c"}),
         ("rows = [g(i) for i in range(3)]", {"rows"}, {"g"}),
+        ("kept = {key: kept[key] for key in keys}", {"kept"}, {"kept", "keys"}),
+        ("x = [x for x in x]", {"x"}, {"x"}),
         ("for i in many:\n    last = i", {"i", "last"}, {"many"}),
         ("for i in many:\n    total += i", {"i", "total"}, {"many", "total"}),
         ("with open(name) as file:\n    text = file.read()", {"file", "text"}, {"name"}),
