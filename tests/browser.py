@@ -23,10 +23,11 @@ FLAGS = [
     "--disable-background-networking",
 ]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-# Resolves once all figures of a page are drawn: as for the Print button, since otherwise they wait
-# for a reader who scrolls.
+# Resolves once all figures and explorers of a page are drawn: as for the Print button, since
+# otherwise they wait for a reader who scrolls.
 DRAWN = """async () => {
-  const missing = () => document.querySelectorAll(".plotly-graph-div:not(:has(.main-svg))");
+  const late = ".plotly-graph-div:not(:has(.main-svg)), .adalib-explorer:empty";
+  const missing = () => document.querySelectorAll(late);
   const deadline = performance.now() + 600_000;
   window.dispatchEvent(new Event("adalib-draw-all"));
   while (missing().length) {

@@ -172,3 +172,26 @@ def path(name: str) -> Frontier:
     """The frontier of `utility`."""
     table = utility(name)
     return frontier(table.acc, table.cost)
+
+
+def shelf() -> list[dict[str, Any]]:
+    """Return every setting of the book, described for the explorer."""
+    from adalib.explorer.data import setting  # here, because most chapters need no explorer
+
+    described = []
+    for name in dict.fromkeys([*REAL, *BENCHMARKS, *SETTINGS]):
+        is_simulated = name in PAPER_SETTINGS
+        described.append(
+            setting(
+                utility(name),
+                responses=answers(name),
+                name=name,
+                title=f"{PAPER[name]['title']} (simulated)" if is_simulated else name,
+                kind="simulated" if is_simulated else "real",
+                about="A simulated stand-in, tuned to the paper's tables; see the appendix on "
+                "simulated settings."
+                if is_simulated
+                else "",
+            )
+        )
+    return described

@@ -109,10 +109,6 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
     if "plotly-graph-div" in body:
         # It runs plotly.js when a figure comes near.
         app.add_js_file("figures.js", loading_method="defer")
-        library = context["pathto"](f"_static/lib/{PLOTLY}", resource=True)
-        # With low priority, so that the style sheets, without which nothing is painted, come first.
-        preload = f'<link rel="preload" as="script" fetchpriority="low" href="{library}">\n'
-        context["metatags"] = context.get("metatags", "") + preload
     played = [name for name in GAMES if f'class="adalib-{name}"' in body]
     linked = ["linked"] if "kinds" in played else []
     for name in ["parts", *played, *linked] if played else []:

@@ -1,0 +1,70 @@
+"""Take the explorer's program and settings out of the pages, into files that are fetched later.
+
+`adalib.explorer.static_html` returns one piece of HTML that holds everything, so that it can be
+mailed. In the book it would be most of a page's weight, and the same settings are shown on several
+pages. Here both become scripts, which also load from a disk. ``explorers.js`` fetches them when an
+explorer comes near the screen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+FOLDER = "explorer"  # in the book's static folder, where explorers.js looks
+_EXPLORER = re.compile(
+    r'<div id="(?P<id>adalib-explorer-\w+)" class="adalib-explorer"></div>'
+    r"(?P<still>\s*<noscript>.*?</noscript>)"
+    r'\s*<script type="application/json" id="(?P=id)-data">(?P<settings>.*?)</script>'
+    r'\s*<script type="module">(?P<program>.*?)</script>',
+    re.S,
+)
+# A script of its own has no exports, and its names must not meet those of the page.
+_PROGRAM = """(() => {{
+{program}
+window.adalibExplorer = (root, settings) => new Explorer(root, settings);
+}})();
+"""
+_ENDS = re.compile(r'export default \{ render \};\s*mountStatic\("[\w-]+"\);\s*$')
+_SETTINGS = '(window.adalibSettings ??= {{}})["{name}"] = {settings};\n'
+
+
+def without_explorers(body: str, folder: Path) -> str:
+    """Write the explorers of a page into files, and return the page without them."""
+
+    def moved(found: re.Match) -> str:
+        program, ends = _ENDS.subn("", found["program"])
+        if ends != 1:
+            raise ValueError("the explorer's program ends in another way: see explorer_files.py")
+        program_name = _digest(program)
+        settings_name = _digest(found["settings"])
+        settings = _SETTINGS.format(name=settings_name, settings=found["settings"])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{program_name}.js").write_text(
+            _PROGRAM.format(program=program), encoding="utf-8"
+        )
+        (folder / f"{settings_name}.js").write_text(settings, encoding="utf-8")
+        return (
+            f'<div id="{found["id"]}" class="adalib-explorer" data-program="{program_name}" '
+            f'data-settings="{settings_name}"></div>{found["still"]}'
+        )
+
+    return _EXPLORER.sub(moved, body)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def move_explorers(app, pagename, templatename, context, doctree) -> None:
+    """Move the explorers of a page, and load the script that brings them back."""
+    body = context.get("body", "")
+    if app.builder.format == "html" and 'class="adalib-explorer"' in body:
+        context["body"] = without_explorers(body, Path(app.outdir) / "_static" / FOLDER)
+        app.add_js_file("explorers.js", loading_method="defer")
+
+
+def setup(app) -> dict:
+    app.connect("html-page-context", move_explorers)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
