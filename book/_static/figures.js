@@ -80,6 +80,7 @@
     // Plotly would take every touch for a drag. Kept from it, a swipe scrolls the page and a tap still shows a value.
     div.addEventListener("touchstart", (event) => event.stopPropagation(), { capture: true, passive: true });
     await Plotly.newPlot(div, figure);
+    if (!sliders.length) await nameLines(div); // a slider would move the lines away from their names
     const made = sliders.map((slider) => (slider.steps.length <= FEW ? buttons(div, slider) : range(div, slider)));
     if (made.length > 1) made.push(controls("several")), made.at(-1).append(...made.slice(0, -1)); // they stay in sight together
     if (made.length) div.before(made.at(-1));
@@ -90,7 +91,9 @@
   async function refit(div) {
     const shown = div.layout && div.clientWidth && !matchMedia("print").matches;
     if (!shown || div.dataset.narrow === String(div.clientWidth < NARROW)) return;
-    await Plotly.newPlot(div, read(div).figure);
+    const { figure, sliders } = read(div);
+    await Plotly.newPlot(div, figure);
+    if (!sliders.length) await nameLines(div);
     for (const input of div.parentElement.querySelectorAll(".adalib-controls :is([type=range], :checked)")) {
       input.dispatchEvent(new Event(input.type === "range" ? "input" : "change"));
     }
@@ -136,6 +139,71 @@
       const [from, to] = layout[name].domain || [0, 1];
       if (broken(layout[name].title, "text", width * (to - from) - beside / 2) > 1) layout[name].automargin = true;
     }
+  }
+
+  // --- names at the ends of lines -------------------------------------------------------------------------------------
+
+  const APART = 16; // pixels from one name to the next
+  const MOVED = 14; // so far may a name stand from the end of its line
+  const AT_THE_EDGE = 0.1; // of a panel's width: a line ends at its right edge
+
+  /**
+   * Write the names of lines at their right ends instead of in a legend. The legend stays where a reader could not tell
+   * which name belongs to which line, where something else than lines has a name, and where there is no room beside.
+   */
+  function nameLines(div) {
+    const named = div._fullData.filter((trace) => trace.visible === true && trace.showlegend && trace.name);
+    const isLine = (trace) => trace.type === "scatter" && trace.mode.includes("lines");
+    if (div.clientWidth < NARROW || named.length < 2 || !named.every(isLine)) return;
+    const ends = named.map((trace) => end(div, trace));
+    if (!ends.every(Boolean)) return;
+    for (const axis of new Set(ends.map((one) => one.axis))) {
+      if (!spread(ends.filter((one) => one.axis === axis))) return;
+    }
+    const notes = ends.map(({ trace, axis, x, value, shift }) => ({
+      text: `<span style="color:${trace.line.color}">■</span> ${trace.name}`,
+      xref: `${trace.xaxis} domain`, x, xanchor: "left", xshift: 4,
+      yref: axis._id, y: value, yanchor: "middle", yshift: -shift,
+      showarrow: false, font: { size: 12 },
+    }));
+    const right = 22 + 6.6 * Math.max(...named.map(({ name }) => name.length));
+    return Plotly.relayout(div, {
+      annotations: [...(div.layout.annotations || []), ...notes],
+      showlegend: false,
+      "margin.r": Math.max(right, div._fullLayout.margin.r),
+    });
+  }
+
+  /** Where a line ends, if that is at the right edge of a panel that has nothing beside it. */
+  function end(div, trace) {
+    const layout = div._fullLayout;
+    const across = layout[trace.xaxis.replace("x", "xaxis")];
+    const axis = layout[trace.yaxis.replace("y", "yaxis")];
+    if (across.domain[1] < 0.999) return null;
+    let last = -1;
+    trace.x.forEach((x, at) => {
+      const seen = Number.isFinite(across.d2p(x)) && Number.isFinite(axis.d2p(trace.y[at])) && trace.y[at] !== null;
+      if (seen && (last < 0 || across.d2p(x) >= across.d2p(trace.x[last]))) last = at;
+    });
+    if (last < 0 || across.d2p(trace.x[last]) < (1 - AT_THE_EDGE) * across._length) return null;
+    return { trace, axis, x: 1, value: trace.y[last], pixel: axis.d2p(trace.y[last]), shift: 0 };
+  }
+
+  /** Move names apart that would cover each other, both ways alike; whether each still stands beside its line. */
+  function spread(ends) {
+    ends.sort((one, other) => one.pixel - other.pixel);
+    const at = ends.map((one) => one.pixel);
+    for (let round = 0; round < 50; round++) {
+      for (let i = 1; i < at.length; i++) {
+        const missing = APART - (at[i] - at[i - 1]);
+        if (missing > 0.1) {
+          at[i - 1] -= missing / 2;
+          at[i] += missing / 2;
+        }
+      }
+    }
+    ends.forEach((one, i) => (one.shift = at[i] - one.pixel));
+    return ends.every(({ shift }) => Math.abs(shift) <= MOVED);
   }
 
   // --- to save -------------------------------------------------------------------------------------------------------

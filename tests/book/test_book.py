@@ -140,6 +140,12 @@ def test_figures_and_games_have_words_without_scripts(html, page):
     assert all(re.search(r"\d", game.p.get_text()) for game in soup(page).select(".adalib-game"))
 
 
+@pytest.mark.parametrize("page", toc_pages())
+def test_no_section_is_there_twice(html, page):
+    titles = [heading.get_text() for heading in soup(page).select("h2")]
+    assert len(titles) == len(set(titles))
+
+
 def test_the_list_of_what_moves_leads_to_every_game(html):
     games = sum(len(soup(page).select(".adalib-game, .adalib-explorer")) for page in toc_pages())
     assert (

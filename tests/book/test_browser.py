@@ -488,6 +488,53 @@ def drawn_alone(play, fig, width):
     return page
 
 
+# The names beside the lines from top to bottom, each with its distance from the end of its line.
+NAMED = """() => {
+  const div = document.querySelector(".plotly-graph-div");
+  const { yaxis } = div._fullLayout;
+  const top = div.querySelector(".main-svg").getBoundingClientRect().top;
+  return [...div.querySelectorAll(".annotation")].map((note) => {
+    const name = note.textContent.replace("■", "").trim();
+    const { y } = div.data.find((trace) => trace.name === name);
+    const box = note.getBoundingClientRect();
+    const end = top + yaxis._offset + yaxis.d2p(y.at(-1));
+    return [name, Math.abs((box.top + box.bottom) / 2 - end)];
+  });
+}"""
+
+
+def lines(**ends):
+    """A figure of lines that begin together and end where they are told."""
+    return go.Figure([go.Scatter(x=[1, 2], y=[0, end], name=name) for name, end in ends.items()])
+
+
+def test_lines_are_named_at_their_ends(play):
+    page = drawn_alone(play, lines(low=1, high=3, middle=2), 700)
+    assert page.locator(".legend").count() == 0
+    named = dict(page.evaluate(NAMED))
+    assert set(named) == {"low", "high", "middle"}
+    assert max(named.values()) < 3  # pixels
+    inside = page.locator(".plotly-graph-div").bounding_box()
+    for note in page.locator(".annotation").all():
+        box = note.bounding_box()
+        assert box["x"] + box["width"] <= inside["x"] + inside["width"] + 1
+
+
+@pytest.mark.parametrize(
+    ("figure", "width"),
+    [
+        (lines(a=1, b=1, c=1, d=1), 700),  # nobody could tell which is which
+        (lines(low=1, high=3), 400),  # a phone has no room beside
+        (lines(low=1, high=3).add_bar(x=[1, 2], y=[1, 1], name="bars"), 700),
+        (lines(low=1, high=3).update_xaxes(range=[1, 4]), 700),  # they end in the middle
+    ],
+)
+def test_a_legend_stays_where_names_do_not_fit(play, figure, width):
+    page = drawn_alone(play, figure, width)
+    assert page.locator(".legend .legendtext").count() == len(figure.data)
+    assert page.locator(".annotation").count() == 0
+
+
 def test_a_figure_follows_the_theme(play):
     """Through a change of theme."""
     fig = go.Figure(go.Bar(y=[1, 2], marker_color="#123456"))
