@@ -163,7 +163,7 @@
     const notes = ends.map(({ trace, axis, x, value, shift }) => ({
       text: `<span style="color:${trace.line.color}">■</span> ${trace.name}`,
       xref: `${trace.xaxis} domain`, x, xanchor: "left", xshift: 4,
-      yref: axis._id, y: value, yanchor: "middle", yshift: -shift,
+      yref: axis._id, y: axis.type === "log" ? Math.log10(value) : value, yanchor: "middle", yshift: -shift,
       showarrow: false, font: { size: 12 },
     }));
     const right = 22 + 6.6 * Math.max(...named.map(({ name }) => name.length));

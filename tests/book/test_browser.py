@@ -505,11 +505,13 @@ NAMED = """() => {
 
 def lines(**ends):
     """A figure of lines that begin together and end where they are told."""
-    return go.Figure([go.Scatter(x=[1, 2], y=[0, end], name=name) for name, end in ends.items()])
+    return go.Figure([go.Scatter(x=[1, 2], y=[5, end], name=name) for name, end in ends.items()])
 
 
-def test_lines_are_named_at_their_ends(play):
-    page = drawn_alone(play, lines(low=1, high=3, middle=2), 700)
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_lines_are_named_at_their_ends(play, scale):
+    figure = lines(low=10, high=1000, middle=300).update_yaxes(type=scale)
+    page = drawn_alone(play, figure, 700)
     assert page.locator(".legend").count() == 0
     named = dict(page.evaluate(NAMED))
     assert set(named) == {"low", "high", "middle"}
