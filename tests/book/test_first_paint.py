@@ -1,0 +1,96 @@
+"""What a page needs before it is painted."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from conftest import HTML, toc_pages
+from first_paint import deferred, joined, lighten, sheet
+
+HEAD = """<html><head>
+<noscript><link rel="stylesheet" href="../_static/fonts/all.css"></noscript>
+<link href="../_static/styles/theme.css?digest=1" rel="stylesheet" />
+<script src="../_static/documentation_options.js"></script>
+    <link rel="stylesheet" type="text/css" href="../_static/{own}.css?v=2" />
+    <link rel="stylesheet" type="text/css" href="../_static/custom.css" />
+<script src="../_static/other.js"></script>
+</head><body><link rel="stylesheet" href="kept.css"></body></html>"""
+
+
+@pytest.fixture
+def book(tmp_path):
+    """Two small pages with three style sheets each, of which they share two."""
+    styles = {
+        "basic.css": "p { color: red }",
+        "styles/theme.css": '@import "../basic.css";\nb { background: url(../font.woff2) }',
+        "one.css": 'i { background: url("data:image/svg+xml,x") }',
+        "two.css": "u { color: blue }",
+        "custom.css": "p { background: url(near.png) }",
+    }
+    for name, text in styles.items():
+        path = tmp_path / "_static" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (tmp_path / "pages").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "pages" / f"{name}.html").write_text(HEAD.format(own=name))
+    return tmp_path
+
+
+def build(book):
+    lighten(SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=book), None)
+    return (book / "pages" / "one.html").read_text()
+
+
+def test_all_sheets_become_one_in_their_order(book):
+    page = build(book)
+    whole = (book / "_static" / "book.css").read_text()
+    order = ["p { color: red }", 'url("font.woff2")', "i {", "u {", "url(near.png)"]
+    assert sorted(order, key=whole.index) == order
+    assert 'url("data:image/svg+xml,x")' in whole
+    assert re.findall(r'<link[^>]*href="([^"?]*)', page) == [
+        "../_static/fonts/all.css",  # where no script runs
+        "../_static/book.css",
+        "kept.css",
+    ]
+    assert '<script src="../_static/documentation_options.js">' in page
+    assert '<script defer src="../_static/other.js">' in page
+
+
+def test_a_second_build_changes_nothing_but_the_version(book):
+    first = build(book)
+    assert build(book) == first
+    (book / "_static" / "custom.css").write_text("p { color: green }")
+    second = build(book)
+    assert "color: green" in (book / "_static" / "book.css").read_text()
+    assert second != first
+    version = re.compile(r"book\.css\?v=\w+")
+    assert version.sub("", second) == version.sub("", first)
+
+
+def test_a_new_sheet_comes_before_its_successor():
+    assert joined([], ["a", "c"]) == ["a", "c"]
+    assert joined(["a", "c"], ["a", "b", "c"]) == ["a", "b", "c"]
+    assert joined(["a", "b", "c"], ["a", "x", "c"]) == ["a", "b", "x", "c"]
+
+
+def test_modules_and_inline_scripts_stay():
+    for script in ('<script type="module" src="a.js">', "<script>let a;</script>"):
+        assert deferred(script) == script
+
+
+@pytest.mark.parametrize("page", toc_pages())
+def test_a_page_waits_for_one_sheet(html, page):
+    head = (HTML / f"{page}.html").read_text(encoding="utf-8").partition("</head>")[0]
+    seen = re.sub(r"<noscript>.*?</noscript>", "", head, flags=re.S)
+    assert len(re.findall(r'<link[^>]*rel="stylesheet"', seen)) == 1
+    waited = [
+        script for script in re.findall(r"<script [^>]*src=[^>]*>", seen) if "defer" not in script
+    ]
+    assert [script for script in waited if "documentation_options" not in script] == []
+
+
+def test_the_common_sheet_holds_every_sheet_of_the_book(html):
+    whole = (HTML / "_static" / "book.css").read_text(encoding="utf-8")
+    for name in ("basic.css", "custom.css", "styles/sphinx-book-theme.css", "race.css"):
+        assert sheet(HTML / "_static", name) in whole
