@@ -48,10 +48,10 @@ def sheet(static: Path, name: str) -> str:
         return posixpath.normpath(posixpath.join(folder, address))
 
     text = (static / name).read_text(encoding="utf-8")
-    text = _IMPORT.sub(lambda found: sheet(static, from_static(found[1])), text)
     if folder:
         text = _ADDRESS.sub(lambda found: f'url("{from_static(found[2])}")', text)
-    return text
+    # What is imported has counted its own addresses.
+    return _IMPORT.sub(lambda found: sheet(static, from_static(found[1])), text)
 
 
 def deferred(head: str) -> str:
@@ -116,5 +116,6 @@ def lighten(app, error) -> None:
 
 
 def setup(app) -> dict:
-    app.connect("build-finished", lighten)
+    # After the theme, which writes the colours of code when the pages are done.
+    app.connect("build-finished", lighten, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

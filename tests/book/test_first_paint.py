@@ -21,7 +21,7 @@ HEAD = """<html><head>
 def book(tmp_path):
     """Two small pages with three style sheets each, of which they share two."""
     styles = {
-        "basic.css": "p { color: red }",
+        "basic.css": "p { color: red; background: url(far.png) }",
         "styles/theme.css": '@import "../basic.css";\nb { background: url(../font.woff2) }',
         "one.css": 'i { background: url("data:image/svg+xml,x") }',
         "two.css": "u { color: blue }",
@@ -45,7 +45,7 @@ def build(book):
 def test_all_sheets_become_one_in_their_order(book):
     page = build(book)
     whole = (book / "_static" / "book.css").read_text()
-    order = ["p { color: red }", 'url("font.woff2")', "i {", "u {", "url(near.png)"]
+    order = ["url(far.png)", 'url("font.woff2")', "i {", "u {", "url(near.png)"]
     assert sorted(order, key=whole.index) == order
     assert 'url("data:image/svg+xml,x")' in whole
     assert re.findall(r'<link[^>]*href="([^"?]*)', page) == [
