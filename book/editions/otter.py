@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -235,6 +236,7 @@ def grade_class(autograder: Path, submissions: Path, out: Path, seconds: int = _
     The name is the file's. A submission that does not end, or that breaks the grader, has no points
     and a reason. Returns the number of submissions.
     """
+    _check_environment()
     rows = []
     files = sorted(submissions.glob("*.ipynb"))
     for file in files:
@@ -256,6 +258,24 @@ def grade_class(autograder: Path, submissions: Path, out: Path, seconds: int = _
         writer.writeheader()
         writer.writerows(rows)
     return len(files)
+
+
+def _check_environment() -> None:
+    """Refuse to grade where the hidden tests cannot run: everyone would get 0 points."""
+    # From another folder, as Otter runs, where the sources of the project are not in sight.
+    with tempfile.TemporaryDirectory() as folder:
+        tried = subprocess.run(
+            [sys.executable, "-c", "import otter.api, adalib.teach.judge"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+    if tried.returncode:
+        reason = tried.stderr.strip().splitlines()[-1]
+        raise RuntimeError(
+            f"{sys.executable} cannot run the hidden tests ({reason}): install "
+            "requirements-otter.txt and the wheel of adalib into it, then grade again"
+        )
 
 
 def _student_id(file: Path) -> str:

@@ -10,7 +10,13 @@ import pytest
 from conftest import ROOT
 
 from adalib.teach.exercises import JUDGED, recorded
-from editions.otter import Exercise, assignment, hidden_test, homework_notebook
+from editions.otter import (
+    Exercise,
+    assignment,
+    grade_class,
+    hidden_test,
+    homework_notebook,
+)
 from editions.student import without_solutions
 
 CHAPTERS = sorted(
@@ -67,3 +73,16 @@ def test_homework_holds_no_numbers():
     assert len(exercises) == 7
     assert notebook.cells[1].source.startswith('student_id = ""')
     assert all(f"{one.variable} = None" in str(notebook) for one in exercises)
+
+
+def test_nobody_is_graded_where_the_tests_cannot_run(tmp_path, monkeypatch):
+    """Without adalib in the grader's Python every hidden test fails, and a class gets 0 points."""
+    python = tmp_path / "python"
+    python.write_text(
+        "#!/bin/sh\necho \"ModuleNotFoundError: No module named 'adalib'\" >&2\nexit 1\n"
+    )
+    python.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(python))
+    with pytest.raises(RuntimeError, match="No module named 'adalib'.*install"):
+        grade_class(tmp_path / "autograder.zip", tmp_path, tmp_path / "points.csv")
+    assert not (tmp_path / "points.csv").exists()
