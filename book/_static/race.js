@@ -1,5 +1,5 @@
 // Close the race (games.race). Answers to a real question run side by side, as fast as their real lengths allow, and each
-// votes when it finishes. Close the race when the rest is not worth its tokens and the waiting; then the price plays.
+// votes when it finishes. Close the race when the rest is not worth its tokens and the waiting; then the rule plays.
 (function () {
   "use strict";
 

@@ -1,5 +1,5 @@
 // When to stop: the game (games.stop). Answers to a real question come in one by one, each for a
-// price; close the vote when the next one is not worth it. Then the price plays the same question.
+// price; close the vote when the next one is not worth it. Then the rule plays the same question.
 (function () {
   "use strict";
 

@@ -24,7 +24,7 @@ def stop(
     price: float,
     seed: int = 0,
 ) -> Game:
-    """When to stop: answers to real questions come in one by one at a price; then the price plays.
+    """When to stop: answers to real questions come in one by one at a price; then the rule plays.
 
     The policy was fitted on other questions, and plays at the nearest price on its envelope, by
     the same answers."""
