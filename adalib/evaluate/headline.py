@@ -98,7 +98,7 @@ def headline(benchmark: str, target: float, *, everything: bool = True) -> Cause
 def _share(
     cells: dict[tuple[str, float], dict], target: float, policy: str, oracle: str, mix: str
 ) -> Interval:
-    """Divide the policy's lead on the mix by the oracle's."""
+    """Divide the policy's lead over the mix by the oracle's."""
     leads = cells[policy, target]["over"]
     return ratio_interval(
         Interval(*leads[mix]),

@@ -267,7 +267,7 @@ class Comparison:
         return wrong.agg(count="size", loss="mean").reset_index()
 
     def gain(self, classifier: str, over: str | None = None) -> Interval:
-        """Return the gain over the best mix at equal cost, or the lead on another classifier.
+        """Return the gain over the best mix at equal cost, or the lead over another classifier.
 
         The interval is over questions or families, with the split "fold" only.
         """

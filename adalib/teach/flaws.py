@@ -35,7 +35,8 @@ SINS = {
     "the average reached the target. The mix is the best one at the target.",
     "leak": "A table of features of each question chose the budgets: its length, its topic, and "
     "how often a "
-    "single answer was right among the 48 answers that score. They chose nothing else.",
+    "single answer was right among the 48 answers that score. These answers were "
+    "used for nothing else.",
     "tie rule": "Budgets were chosen on 48 answers per question and scored on 48 others. A vote "
     "counts as right if the "
     "right answer is among those with the most votes.",
@@ -81,13 +82,13 @@ class Flaw:
             return f"the nulls are {', '.join(NULLS)}"
         shown = float(self.run(null)["gain"].max())
         if shown < _LEAST:
-            return "that null reports next to no gain, so it shows nothing; try the other one"
+            return "that null reports almost no gain, so it shows nothing; try the other one"
         if abs(gain - shown) > 2e-3:
-            return f'read the largest gain off run("{null}"), to three digits'
+            return f'give the largest gain in run("{null}"), to three digits'
         return (
             ""
             if sin == self._sin
-            else "the null is well chosen, but that was not done; read the methods again"
+            else "the null is well chosen, but that is not the flaw; read the methods again"
         )
 
     def _results(self, null: str | None) -> pd.DataFrame:

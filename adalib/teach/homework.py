@@ -104,7 +104,7 @@ def drawn_questions(student: str, sheet: str) -> dict[str, Question]:
     drawn = {name: make(rng) for name, make in _QUESTIONS.items()}
     for name, question in drawn.items():
         if question.tolerance:
-            text = f"{question.text}\nA number counts within {question.tolerance:g}."
+            text = f"{question.text}\nThe tolerance is {question.tolerance:g}."
             drawn[name] = question._replace(text=text)
     return drawn
 
@@ -142,13 +142,13 @@ def _label(rng: np.random.Generator) -> Question:
         f"At the price {lam:.5f}, which budget does this question take?\n{_shown(acc)}",
         _COST[label],
         "compare accuracy minus price times budget in all four columns",
-        f"the first column is worth {acc[0, 0] - lam:.4f}; compute the others, and take the "
-        "largest",
+        f"the first column's net value is {acc[0, 0] - lam:.4f}; compute the others, and take "
+        "the largest",
         {
-            "that is a column; the budget is asked for": label if label not in _COST else -1,
-            "that is the most accurate budget; the price counts": _COST[acc[0].argmax()],
-            "that is where the next step stops paying; look past it, too": _COST[pays.argmin()],
-            "that is the net value; the budget that has it is asked for": acc[0, label]
+            "that is the column; give the budget": label if label not in _COST else -1,
+            "that is the most accurate budget; subtract the price": _COST[acc[0].argmax()],
+            "that is where the next step stops paying; look beyond it too": _COST[pays.argmin()],
+            "that is the net value; give the budget that has it": acc[0, label]
             - lam * _COST[label],
         },
         tolerance=0,
@@ -168,12 +168,12 @@ def _bill(rng: np.random.Generator) -> Question:
         "find each question's best budget, and average the budgets",
         f"question A takes {_COST[labels[0]]:g}; do the same for the others",
         {
-            "that is the sum; the average is asked for": paid * len(acc),
+            "that is the sum; give the average": paid * len(acc),
             "that is the average accuracy": float(chosen(acc, labels).mean()),
-            "that is the cost at a price of zero; the price counts": float(
+            "that is the cost at a price of zero; use the price": float(
                 _COST[acc.argmax(axis=1)].mean()
             ),
-            "that is in money; answers are asked for": lam * paid,
+            "that is in money; count answers": lam * paid,
         },
     )
 
@@ -196,15 +196,13 @@ def _price(rng: np.random.Generator) -> Question:
         lam,
         "try the slopes between the points of each question, from the largest down",
         "buy the steepest steps first, and add up their costs; the first that no longer fits "
-        "names the price",
+        "sets the price",
         {
-            "there it spends less, and a lower price still fits": prices[
+            "at that price it spends less, and a lower price still fits": prices[
                 min(at + 1, prices.size - 1)
             ],
-            "there it spends more than it may": prices[max(at - 1, 0)],
-            "that is the gain of the step; a price is for one answer": float(
-                (after - before).max()
-            ),
+            "at that price it spends too much": prices[max(at - 1, 0)],
+            "that is the gain of the step; a price is per answer": float((after - before).max()),
         },
         tolerance=1e-4,
     )
@@ -222,12 +220,12 @@ def _bound(rng: np.random.Generator) -> Question:
         f"What is the best mean accuracy for an average of {budget:g}, if one question is "
         f"randomised?\n{_shown(acc)}",
         best.bound,
-        "take the steepest steps while they fit, and a part of the first that does not",
+        "take the steepest steps while they fit, and part of the first that does not",
         f"buy all steps that are steeper than {best.lam:.4f} per answer, and spend what is left "
         "at that slope",
         {
-            "that is without randomising": best.accuracy,
-            "that takes the whole of the last step, and costs too much": dearer,
+            "that is the best without randomising": best.accuracy,
+            "that takes the whole last step, which costs too much": dearer,
             "that is the best mix that treats all questions alike": alike,
         },
         tolerance=1e-4,
@@ -253,8 +251,8 @@ def _subsets(rng: np.random.Generator) -> Question:
         f"there are {len(votes)} ways; {(votes == 1).sum()} of them are won without a tie",
         {
             "that is the share of right answers": answers.count("7") / 6,
-            "that counts a tie as lost; it is shared": float((votes == 1).mean()),
-            "that counts a tie as won; it is shared": float((votes > 0).mean()),
+            "that counts a tie as lost; a tie is shared": float((votes == 1).mean()),
+            "that counts a tie as won; a tie is shared": float((votes > 0).mean()),
             "that lets the empty answer vote": float(np.mean(blanks)),
         },
     )
@@ -267,16 +265,15 @@ def _curse(rng: np.random.Generator) -> Question:
     claimed = 1 - (1 - p) ** budgets
     return Question(
         f"{budgets} budgets all have true accuracy {p:g}; each is tried once, and the oracle "
-        "takes the best. "
-        "By how much is its claim too high, on average?",
+        "takes the best. By how much is its claim too high, on average?",
         claimed - p,
         "it claims 0 only if all of them fail",
-        f"all of them fail with chance {1 - p:g} to the power of {budgets}; else it claims 1",
+        f"all of them fail with chance {1 - p:g} to the power of {budgets}; otherwise it claims 1",
         {
             "that is the claim; subtract the truth": claimed,
             "that is the chance that all of them fail": 1 - claimed,
             "that adds up chances, which overlap": budgets * p - p,
-            "that is how far one lucky try is off": 1 - p,
+            "that is the error of one lucky try": 1 - p,
         },
     )
 
@@ -290,18 +287,17 @@ def _equal_cost(rng: np.random.Generator) -> Question:
     accuracy = float(np.round(mix + rng.integers(-30, 60) / 1000, 3))
     quarter = accuracy - one - spent / 4 * (four - one)
     return Question(
-        f"One answer for everyone has accuracy {one:.2f}, four have {four:.2f}. A policy was "
-        "allowed 4, spent "
-        f"{spent:.1f} and has accuracy {accuracy:.3f}. What is its gain over the mix of 1 and 4 "
-        "at equal cost?",
+        f"One answer for everyone scores {one:.2f}, four score {four:.2f}. A policy was "
+        f"allowed 4, spent {spent:.1f} and scores {accuracy:.3f}. What is its gain over the "
+        "mix of 1 and 4 at equal cost?",
         accuracy - mix,
         "compare with the mix that costs what the policy spent",
         f"the mix gives four answers to a share of ({spent:.1f} - 1) / 3 of the questions",
         {
-            "that is against four answers, which it was allowed; it spent less": accuracy - four,
-            "that is against one answer, which costs less": accuracy - one,
-            "that gives four answers to a quarter of what was spent; everyone has one answer "
-            "already": quarter,
+            "that compares with four answers, which it was allowed; it spent less": accuracy - four,
+            "that compares with one answer, which costs less": accuracy - one,
+            "that gives four answers to a share of cost / 4; every question already has one "
+            "answer": quarter,
             "that is the mix; subtract it from the policy's accuracy": mix,
         },
     )

@@ -76,7 +76,7 @@ def verdict(chapter: str, name: str, answer: Any, student: str = "") -> Verdict:
                 timeout=_SECONDS,
             )
         except subprocess.TimeoutExpired:
-            return Verdict(False, f"after {_SECONDS:g} seconds it was not judged yet")
+            return Verdict(False, f"not judged within {_SECONDS:g} seconds")
     if done.returncode:
         raise RuntimeError(f"the judge failed: {done.stderr.strip()}")
     return Verdict(**json.loads(done.stdout))

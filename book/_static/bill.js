@@ -8,8 +8,8 @@
     ["read", "$ per million tokens read"],
     ["cached", "$ per million read again (cached)"],
     ["written", "$ per million tokens written"],
-    ["prompt", "tokens of a prompt"],
-    ["answer", "tokens of an answer"],
+    ["prompt", "tokens per prompt"],
+    ["answer", "tokens per answer"],
     ["questions", "questions per day"],
   ];
 
@@ -24,7 +24,7 @@
       inputs[name].addEventListener("input", draw);
       form.append(element("label", {}, `${label} `, inputs[name]));
     });
-    const names = ["answers per question", "accuracy", "router, $ per day", "a mix as right needs", "mix, $ per day", "saved, $ per day"];
+    const names = ["answers per question", "accuracy", "router, $ per day", "answers for an equally accurate mix", "mix, $ per day", "saved, $ per day"];
     const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)));
     const table = element("table", { className: "adalib-table" }, element("thead", {}, head), body);
 
@@ -47,7 +47,7 @@
       const [answers, , mix] = data.rows[data.focus];
       const other = mix === null ? data.most : mix;
       const share = day(other) > 0 ? 100 * (1 - day(answers) / day(other)) : 0;
-      said.textContent = `At ${answers.toFixed(2)} answers per question the router costs $${money(day(answers))} per day, ${share.toFixed(0)}% less than a mix that is as often right.`;
+      said.textContent = `At ${answers.toFixed(2)} answers per question the router costs $${money(day(answers))} per day, ${share.toFixed(0)}% less than a mix of the same accuracy.`;
     }
 
     root.replaceChildren(form, element("div", { className: "adalib-scroll", tabIndex: 0 }, table), said);

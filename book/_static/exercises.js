@@ -91,7 +91,7 @@
     if (!key.step || half <= key.step || half >= Math.min(most, 120 * key.step)) return null;
     // Five cells in a row count as right, so looking at every fourth one misses none.
     for (let cell = -Math.round(half / key.step); cell < Math.round(half / key.step) + 4; cell += 4) {
-      if (within(key, name, value + cell * key.step)) return `near, but rounded too far; a number counts within ${tolerance || "0.000001"}`;
+      if (within(key, name, value + cell * key.step)) return `close, but rounded too much; the tolerance is ${tolerance || "0.000001"}`;
     }
     return null;
   }
@@ -100,7 +100,7 @@
   function slip({ key }, name, text) {
     const value = number(text);
     if (!key.step || !Number.isFinite(value) || within(key, name, 0)) return null;
-    if (within(key, name, -value)) return "the sign is turned round";
+    if (within(key, name, -value)) return "the sign is reversed";
     if (within(key, name, value / 100)) return "that is a percentage; write a % sign after it, or give the share";
     if (text.includes(",") && within(key, name, value / 1000)) return "three digits after a comma are read as thousands; write a decimal point";
     return null;
@@ -108,7 +108,7 @@
 
   // What a wrong answer is told, in the order of Value.fault.
   function fault(exercise, name, text) {
-    if (exercise.key.step && Number.isNaN(number(text))) return "that is no number; give one, such as 0.875 or 7/8";
+    if (exercise.key.step && Number.isNaN(number(text))) return "that is not a number; give one, such as 0.875 or 7/8";
     const known = exercise.wrong.find((key) => opens(key, name, text));
     return rounded(exercise, name, text, 0.01) ?? known?.hint ?? rounded(exercise, name, text) ?? slip(exercise, name, text) ?? exercise.hint;
   }
@@ -120,12 +120,12 @@
     const exercise = window.adalibRecorded?.[chapter]?.[place.dataset.name];
     const name = `${exercise?.salt}:${place.dataset.name}`;
     if (!exercise && document.querySelector('meta[name="adalib-live"]')) {
-      place.textContent = "This one wants code: press Edit under the cell, write yours, and press Run.";
+      place.textContent = "This exercise needs code: press Edit under the cell, write yours, and press Run.";
       return;
     }
     if (!exercise) {
       const lab = Object.assign(document.createElement("code"), { textContent: "make lab" });
-      place.replaceChildren("This one wants code: run it in the notebook (", lab, ", or download it at the top of this page; it says how to install the package).");
+      place.replaceChildren("This exercise needs code: run it in the notebook (", lab, ", or download it at the top of this page; it says how to install the package).");
       return;
     }
     let misses = 0;

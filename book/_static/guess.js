@@ -26,7 +26,7 @@
     // Above the reader's own line, which begins on it.
     if (start.length) svg.append(shape("polyline", { points: points(start), class: "guess-start" }));
 
-    const said = element("p", { className: "stop-board" }, `Drag the points to where you think ${words.who} is.`);
+    const said = element("p", { className: "stop-board" }, `Drag the points to where you expect ${words.who}.`);
     said.setAttribute("role", "status");
     let open = true;
 
@@ -90,7 +90,7 @@
       const mean = off.reduce((sum, each) => sum + each, 0) / off.length;
       const last = truth.length - 1;
       said.textContent =
-        `With ${budgets[last]} ${words.unit} you guessed ${digits(values[last])}; ${words.who} has ${digits(truth[last])}. ` +
+        `With ${budgets[last]} ${words.unit} you guessed ${digits(values[last])}; ${words.who} scores ${digits(truth[last])}. ` +
         `On average you were ${digits(mean)} off. The green line is ${words.who}.`;
     });
     root.replaceChildren(svg, element("div", { className: "spend-actions" }, show), said);

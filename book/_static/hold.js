@@ -61,7 +61,7 @@
     const all = data.mixed.length;
     const said = element("p", { className: "stop-board" });
     said.setAttribute("role", "status");
-    const average = chart("Running average cost; dashed: the budget, its shade 2% to either side", 0.7 * data.budget, 1.6 * data.budget, (x) => x,
+    const average = chart("Running average cost; dashed: the budget, with 2% shaded on either side", 0.7 * data.budget, 1.6 * data.budget, (x) => x,
       [0.8, 1, 1.2, 1.4, 1.6].map((part) => part * data.budget), (tick) => String(+tick.toFixed(1)));
     const price = chart("The price λ, on a logarithmic scale", data.price / 8, data.price * 32, Math.log,
       [1 / 8, 1, 8, 32].map((part) => part * data.price), (tick) => tick.toPrecision(2));
@@ -88,7 +88,7 @@
     }
 
     const shift = slider("the mix shifts after", all, all / 2, (value) => `${value} questions`, 10);
-    const share = slider("hard ones from then on", 100, 100, (value) => `${value}%`, 5);
+    const share = slider("hard questions from then on", 100, 100, (value) => `${value}%`, 5);
     const step = slider("step η", STEPS.length - 1, STEPS.indexOf(data.step), (value) => String(STEPS[value]), 1);
 
     function draw() {
@@ -103,7 +103,7 @@
       const last = held.averages[all - 1];
       said.textContent =
         `After ${all.toLocaleString("en")} questions: average ${last.toFixed(2)} for a budget of ${budget}, off by ${signed(off(held))}; ` +
-        `the price moved by a factor of ${(held.prices[all - 1] / data.price).toFixed(2)}. Had it stood still: ${signed(off(still))}.`;
+        `the price moved by a factor of ${(held.prices[all - 1] / data.price).toFixed(2)}. At a fixed price: ${signed(off(still))}.`;
       average.svg.setAttribute("aria-label", said.textContent);
       price.svg.setAttribute("aria-label", `The price ended at ${held.prices[all - 1].toPrecision(3)}; it began at ${data.price.toPrecision(3)}.`);
     }

@@ -24,7 +24,7 @@
     }
     budgets.forEach((b) => write(x(b), HEIGHT - 36, String(b), "middle"));
     write((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "answers per question, on average", "middle");
-    write(LEFT, 22, "questions answered right", "start");
+    write(LEFT, 22, "questions answered correctly", "start");
     const line = (values, name) => svg.append(shape("polyline", { class: name, points: values.map((value, at) => `${x(costs[at])},${y(value)}`).join(" ") }));
     line(mix, "kinds-mix");
     line(oracle, "kinds-oracle");
@@ -74,7 +74,7 @@
       you.setAttribute("cx", x(cost));
       you.setAttribute("cy", y(right));
       const ahead = 100 * (right - between(mix, cost));
-      const compared = `${ahead < -0.05 ? "−" : "+"}${Math.abs(ahead).toFixed(1)} points against the mix`;
+      const compared = `${ahead < -0.05 ? "−" : "+"}${Math.abs(ahead).toFixed(1)} points compared with the mix`;
       said.textContent =
         `You buy ${cost.toFixed(2)} answers per question and get ${percent(right)} right (${compared}). ` +
         `At this cost the mix gets ${percent(between(mix, cost))} and the oracle ${percent(between(oracle, cost))}.`;

@@ -8,8 +8,8 @@
   // What almost every cell needs; other modules come when a cell imports them.
   const FIRST = ["numpy", "lazy_loader", "adalib"];
   const FROM_DISK =
-    "You opened this page from a folder, and there a browser runs no Python. Your changes are kept, and Download saves them as a notebook. To run them, open the chapter's notebook (START-HERE.md in your folder says how), or ask your teacher for the book's address. If you built the book yourself, type make live and make serve.";
-  const ABSENT = "This copy of the book has no Python beside it: type make live where it was built, then load this page again.";
+    "You opened this page from a folder, where a browser cannot run Python. Your changes are kept, and Download saves them as a notebook. To run them, open the chapter's notebook (START-HERE.md in your folder says how), or ask your teacher for the book's address. If you built the book yourself, type make live and make serve.";
+  const ABSENT = "This copy of the book comes without Python: type make live where it was built, then load this page again.";
 
   const PAGE = location.pathname.split("/").pop().replace(/\.html$/, "");
 
@@ -31,7 +31,7 @@
       try {
         localStorage.setItem(this.name(cell), JSON.stringify({ original: cell.original, source: cell.source }));
       } catch {
-        cell.say("This browser keeps no changes: download them before you leave.");
+        cell.say("This browser does not keep your changes: download them before you leave.");
       }
     },
     drop(cell) {
@@ -88,7 +88,7 @@
       if (this.said) return;
       this.reset = this.act("Reset", "The cell and its output as the book has them", () => this.restore());
       this.save = this.act("Download", "All cells of this page as they are now, as a notebook", download);
-      this.stop = this.act("Stop", "End Python; the next run starts it again", stop);
+      this.stop = this.act("Stop", "Stop Python; the next run starts it again", stop);
       this.bar = element("progress", { max: 1 });
       this.bar.setAttribute("aria-label", "Loading Python");
       this.said = element("span", { className: "live-said" });
@@ -261,7 +261,7 @@
     else if (data.kind === "shown" && !silent) cell.show(data.as, data.text);
     else if (data.kind === "done") finish(cell, data);
     else if (data.kind === "broken") {
-      asking.say(data.absent ? ABSENT : `Python ended: ${data.text}. Press Run to start it again.`);
+      asking.say(data.absent ? ABSENT : `Python stopped: ${data.text}. Press Run to start it again.`);
       end();
     }
   }
@@ -275,7 +275,7 @@
 
   function stop() {
     end();
-    for (const cell of cells) if (cell.said?.textContent.endsWith("…")) cell.say("Stopped. Python starts afresh with the next run.");
+    for (const cell of cells) if (cell.said?.textContent.endsWith("…")) cell.say("Stopped. The next run starts Python again.");
   }
 
   function end() {

@@ -74,7 +74,7 @@
       make("p", { class: "market-question" }, each.question),
       curve(each, budgets),
       table,
-      make("p", {}, "Take the price times the answers from the points. Show the budget that leaves most; if two are equal, the smaller."),
+      make("p", {}, "Subtract the price times the answers from the points. Show the budget that leaves the most; if two tie, the smaller."),
     );
   }
 
@@ -86,7 +86,7 @@
     const top = Math.max(bill(cards, budgets, 0), money) * 1.08;
     const x = (p) => 46 + (p / right) * 540;
     const y = (b) => 230 - (b / top) * 210;
-    const svg = make("svg", { viewBox: "0 0 600 270", role: "img", "aria-label": `The cost against the price; the money is ${money}` });
+    const svg = make("svg", { viewBox: "0 0 600 270", role: "img", "aria-label": `The cost against the price; there are ${money} answers to spend` });
     let path = `M${x(0)} ${y(bill(cards, budgets, 0))}`;
     for (const p of prices.slice(1)) path += `H${x(p)}V${y(bill(cards, budgets, p))}`;
     svg.append(
@@ -156,7 +156,7 @@
     const find = () => {
       const at = clearing(inPlay(), budgets, purse());
       const total = bill(inPlay(), budgets, at);
-      said.textContent = `The market clears at ${priced(at)}: from there on the cost, ${total}, fits into ${purse()}. ${total < purse() ? `${purse() - total} are left: just below that price more is bought than there is.` : ""}`;
+      said.textContent = `The market clears at ${priced(at)}: at this price the cost, ${total}, fits within ${purse()}. ${total < purse() ? `${purse() - total} are left: just below it the class would buy more than there are.` : ""}`;
       drawing.replaceChildren(staircase(inPlay(), budgets, purse(), null, at));
     };
     for (const input of [size, money]) input.addEventListener("change", clear);

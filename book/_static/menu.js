@@ -53,10 +53,10 @@
       read: field(`${model.name}: $ per million tokens read`, model.read),
       written: field(`${model.name}: $ per million written`, model.written),
     }));
-    const prompt = field("tokens of a prompt", data.prompt);
+    const prompt = field("tokens per prompt", data.prompt);
     const dollars = field("$ for a thousand questions", data.dollars);
     const body = element("tbody");
-    const names = ["who may be asked", "accuracy", "$ per thousand", ...data.models.map((model) => `sent to ${model.name}`)];
+    const names = ["models and rule", "accuracy", "$ per thousand", ...data.models.map((model) => `sent to ${model.name}`)];
     const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)));
     const table = element("table", { className: "adalib-table" }, element("thead", {}, head), body);
     const said = element("p", { className: "stop-board" });
@@ -71,7 +71,7 @@
       const budget = dollars();
       const money = (value) => (value < 0.1 ? value.toPrecision(2) : value.toFixed(3));
       const row = (name, found, sent) => {
-        const cells = found ? [name, found.accuracy.toFixed(3), money(found.cost), ...sent] : [name, "too dear", "", ...sent.map(() => "")];
+        const cells = found ? [name, found.accuracy.toFixed(3), money(found.cost), ...sent] : [name, "too expensive", "", ...sent.map(() => "")];
         return element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
       };
       const shares = (found) => data.models.map((_, m) => (found ? `${Math.round((100 * found.labels.filter((arm) => data.arms[arm][0] === m).length) / data.acc.length)}%` : ""));
@@ -80,12 +80,12 @@
       body.replaceChildren(
         row("all, one price", best, shares(best)),
         ...data.models.map((model, m) => row(`${model.name} alone, one price`, alone[m], shares(alone[m]))),
-        row("all, a mix by coin", mix(means, cost, budget), data.models.map(() => "")),
+        row("all, the best mix", mix(means, cost, budget), data.models.map(() => "")),
       );
       const ratio = unit[1] / unit[0];
       said.textContent = Number.isFinite(ratio)
-        ? `One answer of ${data.models[1].name} costs ${ratio.toPrecision(3)} of ${data.models[0].name}. ` +
-          (best ? `At $${money(budget)} per thousand the price sends ${shares(best)[1]} of the questions to ${data.models[1].name}.` : "The budget does not buy everybody one answer.")
+        ? `One answer of ${data.models[1].name} costs as much as ${ratio.toPrecision(3)} of ${data.models[0].name}. ` +
+          (best ? `At $${money(budget)} per thousand the price sends ${shares(best)[1]} of the questions to ${data.models[1].name}.` : "The budget does not buy one answer per question.")
         : `Answers of ${data.models[0].name} are free here.`;
     }
 

@@ -32,7 +32,7 @@
       });
       Object.assign(bars[1].whisker.style, { left: place(low), width: `calc(${place(high)} - ${place(low)})` });
       const fed = draw ? `Noise, draw ${draw} of ${rows.length - 1}` : "The text of the questions";
-      said.textContent = `${fed}: ${signed(inside)} points inside, ${signed(out)} held out [${signed(low)},\u00a0${signed(high)}].`;
+      said.textContent = `${fed}: ${signed(inside)} points in-sample, ${signed(out)} held out [${signed(low)},\u00a0${signed(high)}].`;
     }
 
     const feed = (next) => () => {

@@ -82,7 +82,7 @@
       if (!silent) keep(lam.toFixed(3));
     }
 
-    // The handle is at cost 0, where the line is as high as the net value: a dearer price pulls it down.
+    // The handle is at cost 0, where the line is as high as the net value: a higher price pulls it down.
     const where = ({ clientX, clientY }) => {
       const box = svg.getBoundingClientRect();
       return [((clientX - box.left) / box.width) * WIDTH, ((clientY - box.top) / box.height) * HEIGHT];

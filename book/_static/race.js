@@ -1,5 +1,5 @@
 // Close the race (games.race). Answers to a real question run side by side, as fast as their real lengths allow, and each
-// votes when it finishes. Close the race when the rest is not worth its tokens and the waiting; then the price plays.
+// votes when it finishes. Close the race when the rest is not worth its tokens and the waiting; then the rule plays.
 (function () {
   "use strict";
 
@@ -12,7 +12,7 @@
 
   everywhere("race", (root, game) => {
     const runners = game.questions[0].lengths.length;
-    const players = { you: "you", price: "the price", all: `all ${runners}`, first: "first finish" };
+    const players = { you: "you", price: "the rule", all: `all ${runners}`, first: "first finish" };
     const totals = {};
     let [round, clock, state] = [0, 0, "ready"]; // ready, running, closed
     let [frame, ended] = [0, -Infinity];
@@ -121,7 +121,7 @@
       const word = ({ right }) => ({ 0: "wrong", 1: "right" })[right] ?? "tied";
       const told = (one) => `${word(one)}, ${one.tokens.toFixed(1)} answers' tokens, waiting ${one.waiting.toFixed(2)}, ${signed(one.points)} points`;
       const truth = question().right < 0 ? "None of the eight is right." : `${letter(question().right)} is right.`;
-      said.textContent = `${truth} You closed at finish ${finished()}: ${told(scored.you)}. The price closed at finish ${question().close}: ${told(scored.price)}.`;
+      said.textContent = `${truth} You closed at finish ${finished()}: ${told(scored.you)}. The rule closed at finish ${question().close}: ${told(scored.price)}.`;
       draw();
       showBoard();
       if (document.activeElement === skip || document.activeElement === document.body) main.focus();

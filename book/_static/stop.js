@@ -1,5 +1,5 @@
 // When to stop: the game (games.stop). Answers to a real question come in one by one, each for a
-// price; close the vote when the next one is not worth it. Then the price plays the same question.
+// price; close the vote when the next one is not worth it. Then the rule plays the same question.
 (function () {
   "use strict";
 
@@ -53,7 +53,7 @@
 
     function mark(item, place) {
       if (open) return item;
-      const notes = [[seen, "you stopped here"], [question().stop, "the price stopped here"]];
+      const notes = [[seen, "you stopped here"], [question().stop, "the rule stopped here"]];
       const said = notes.filter(([at]) => at === place + 1).map(([, words]) => words).join("; ");
       if (said) item.append(element("small", {}, ` ← ${said}`));
       if (place >= seen) item.style.opacity = 0.6;
@@ -71,7 +71,7 @@
       close.disabled = !open;
       next.disabled = open;
       next.textContent = round + 1 < game.questions.length ? "Next question" : "Play again";
-      board.textContent = `So far: you ${written(totals.you)}, the price ${written(totals.price)}, always ${always} answers ${written(totals.four)}.`;
+      board.textContent = `So far: you ${written(totals.you)}, the rule ${written(totals.price)}, always ${always} answers ${written(totals.four)}.`;
     }
 
     function finish() {
@@ -83,7 +83,7 @@
       totals.four += points(always);
       said.textContent =
         `The answer is ${q.gold}. You stopped at ${seen}: ${right(seen)}, ${written(points(seen))} points. ` +
-        `The price stopped at ${q.stop}: ${right(q.stop)}, ${written(points(q.stop))} points.`;
+        `The rule stopped at ${q.stop}: ${right(q.stop)}, ${written(points(q.stop))} points.`;
       draw();
       if (round + 1 === game.questions.length) board.textContent = board.textContent.replace("So far", "After ten questions");
       next.focus();

@@ -55,7 +55,7 @@
       if (!leaders.length) return `${told}none could be read.`;
       const votes = `${ranked[0][1]} vote${ranked[0][1] === 1 ? "" : "s"}`;
       if (leaders.length === 1) return `${told}${leaders[0]} leads with ${votes}, and the vote is ${worth ? "right" : "wrong"}.`;
-      return `${told}${leaders.length} different ones share the lead with ${votes} each. The vote is right with chance ${worth.toFixed(2)}.`;
+      return `${told}${leaders.length} different answers share the lead with ${votes} each. The vote is right with chance ${worth.toFixed(2)}.`;
     }
 
     function draw() {

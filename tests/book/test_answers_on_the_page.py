@@ -75,7 +75,7 @@ def test_a_known_mistake_is_named(page):
         ("5", "Not yet. Hint: count. on your fingers."),
         (
             "'8'",
-            "Not yet. Hint: that is no number; give one, such as 0.875 or 7/8. on your fingers.",
+            "Not yet. Hint: that is not a number; give one, such as 0.875 or 7/8. on your fingers.",
         ),
         ("8", "Right."),
     ):

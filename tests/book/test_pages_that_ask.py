@@ -44,7 +44,7 @@ def test_a_curve_is_guessed_by_hand_and_by_key(play):
     assert float(handle.get_attribute("aria-valuenow")) == pytest.approx(dragged - 0.02)
     page.get_by_role("button", name="That is my guess").tap()
     status = status_line(page)
-    assert f"you guessed {dragged - 0.02:.2f}; the vote has 0.90" in status
+    assert f"you guessed {dragged - 0.02:.2f}; the vote scores 0.90" in status
     assert page.locator(".guess-truth").get_attribute("points")
     words = {"axis": "cost", "unit": "answers per question", "who": "the oracle"}
     page = play(
@@ -163,7 +163,7 @@ def test_noise_gains_inside_only(play):
     noise = page.evaluate(widths)
     assert noise[0] == pytest.approx(text[0])
     assert noise[1] < 1 < text[1]
-    assert "Noise, draw 1 of 2: +5.0 points inside, +0.0 held out" in status_line(page)
+    assert "Noise, draw 1 of 2: +5.0 points in-sample, +0.0 held out" in status_line(page)
     page.get_by_role("button", name="Feed it noise").tap()
     page.get_by_role("button", name="Feed it noise").tap()
     assert "draw 1 of 2" in status_line(page)

@@ -133,7 +133,7 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
         ),
         ("1", "This price spends exactly 1.00: no slack."),
         ("0.5", "No allocation is that cheap: the cheapest costs 1.00."),
-        ("20", "Even for free the oracle spends 16.00; the other 4.00 would buy nothing."),
+        ("20", "Even at price 0 the oracle spends 16.00; the other 4.00 would gain nothing."),
     ]:
         exact.fill(budget)
         exact.press("Enter")

@@ -275,7 +275,7 @@ class TestHold:
             text = page.locator(".stop-board").inner_text().replace("−", "-")
             average, off, factor, frozen = re.search(
                 r"average ([\d.]+) .*?by ([-+][\d.]+)%; .*factor of ([\d.]+)\. "
-                r"Had it stood still: ([-+][\d.]+)%",
+                r"At a fixed price: ([-+][\d.]+)%",
                 text,
             ).groups()
             assert float(average) == pytest.approx(run.average, abs=0.006)
@@ -358,10 +358,10 @@ class TestMenu:
             100 * large[best.labels].mean(), abs=0.51
         )
         mixed = adalib.best_mix(table.acc, table.cost, dollars).expected(table.acc).mean()
-        assert float(shown["all, a mix by coin"][0]) == pytest.approx(mixed, abs=1e-3)
+        assert float(shown["all, the best mix"][0]) == pytest.approx(mixed, abs=1e-3)
         for name, own in (("small", ~large), ("large", large)):
             if table.cost[own].min() > dollars:
-                assert shown[f"{name} alone, one price"][0] == "too dear"
+                assert shown[f"{name} alone, one price"][0] == "too expensive"
                 continue
             alone = adalib.frontier(table.acc[:, own].round(4), table.cost[own]).at(dollars)
             assert float(shown[f"{name} alone, one price"][0]) == pytest.approx(
@@ -385,7 +385,7 @@ class TestMenu:
         fields.nth(5).fill("0.2")
         self.agrees(page, menu, self.charges | {"large": games.Charges(0.3, 3.5)}, 0.2)
         fields.nth(5).fill("0.0001")
-        assert self.rows(page)["all, one price"][0] == "too dear"
+        assert self.rows(page)["all, one price"][0] == "too expensive"
         assert "does not buy" in board.inner_text()
         for number in range(2):
             fields.nth(number).fill("0")

@@ -32,7 +32,7 @@ class Address {
   async copy(button) {
     const link = location.href.split("#")[0] + this.view();
     const { setting } = this.explorer.table;
-    if (setting.opened) this.explorer.file.say(`The link has the price, but cannot carry your file: its reader must open ${visible(setting.title)} too.`);
+    if (setting.opened) this.explorer.file.say(`The link holds the price but not your file: its reader must open ${visible(setting.title)} too.`);
     try {
       await navigator.clipboard.writeText(link);
       set(button, { style: `min-width:${button.offsetWidth}px` }); // the buttons beside it stay where they are

@@ -125,7 +125,7 @@ function sayBudget(table, state, view, fit) {
   if (!fit) return `The oracle spends ${show(view.cost)} ${table.units} per question at this price.`;
   if (fit.fit === "exact") return `This price spends exactly ${show(fit.cost)}: no slack.`;
   if (fit.fit === "impossible") return `No allocation is that cheap: the cheapest costs ${show(fit.cost)}.`;
-  if (fit.fit === "free") return `Even for free the oracle spends ${show(fit.cost)}; the other ${show(fit.slack)} would buy nothing.`;
+  if (fit.fit === "free") return `Even at price 0 the oracle spends ${show(fit.cost)}; the other ${show(fit.slack)} would gain nothing.`;
   return `No price spends exactly ${Number(state.budget.toPrecision(12))}: it is ${show(fit.above)} just below this price ` +
     `and ${show(fit.cost)} from here on. Slack ${show(fit.slack)}; splitting one question would use it (see “Budgets”).`;
 }

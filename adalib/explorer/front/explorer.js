@@ -1,6 +1,6 @@
 // The explorer: its state, the one door for every change, and who is told.
 
-const OPTIMISTIC = "Chosen and scored on the same samples: so optimistic; see “Estimation”.";
+const OPTIMISTIC = "Chosen and scored on the same samples, and so optimistic; see “Estimation”.";
 const GROUPS = [["real", "Real models"], ["simulated", "Simulated"], ["yours", "Your file"]];
 let serial = 0;
 

@@ -76,7 +76,7 @@ function placesOf(name, first, found, firstModel, model) {
   return places;
 }
 
-/** A hue a model, darker if dearer: adalib.colours.arm_colours. */
+/** A hue a model, darker if more expensive: adalib.colours.arm_colours. */
 function armColours(models) {
   const order = [...new Set(models)];
   return models.map((model, place) => {

@@ -1,7 +1,7 @@
 // The reader's own file: a button to open one, a place to drop one, how far the reading is, and one clear line when
 // it cannot be used.
 
-const DROP = "or drop a CSV of accuracies or a JSON Lines of answers, of one model or several, here. It is read on this page and never sent.";
+const DROP = "or drop a CSV of accuracies or a JSON Lines file of answers, from one model or several, here. It is read on this page and never sent.";
 
 class OwnFile {
   constructor(explorer) {

@@ -10,7 +10,7 @@ function rowSteps(table, row) {
   const top = labelOf(table, row, 0);
   for (let j = 0; j <= top; j++) {
     const last = corners[corners.length - 1];
-    if (corners.length && acc[a + j] <= acc[a + last] + TIE * (j < top)) continue; // dearer and no better
+    if (corners.length && acc[a + j] <= acc[a + last] + TIE * (j < top)) continue; // more expensive and no better
     if (corners.length && cost[c + j] <= cost[c + last]) corners.pop(); // better at the same cost
     while (corners.length > 1) {
       const [p, q] = corners.slice(-2);

@@ -32,7 +32,7 @@ class Pays {
   async answer(setting, target, slices) {
     if (!this.halves.has(setting)) this.halves.set(setting, await buildHalves(setting, slices));
     const halves = this.halves.get(setting);
-    if (!halves) return `Too little to tell: it takes at least ${FEWEST} questions with 4 answers each.`;
+    if (!halves) return `Too little data to tell: it takes at least ${FEWEST} questions with 4 answers each.`;
     const found = crossFit(halves, target);
     const [low, high] = meanInterval(unitsOf(found.gains, halves.member));
     return sayPays(found, low, high, halves.tables[0]);
@@ -49,6 +49,6 @@ function sayPays({ cost, accuracy, mix }, low, high, { units }) {
   const points = (x) => signed(100 * x, 2);
   const found = `at ${fixed(cost, 2)} ${units} per question, an oracle that chose on one half of the samples reaches ${fixed(accuracy, 4)} ` +
     `on the other half, the best mix ${fixed(mix, 4)}: ${points(accuracy - mix)} points (95% interval [${points(low)},\u00a0${points(high)}])`;
-  if (low > 0) return `It can: ${found}. A policy that cannot read the answer key will gain less.`;
-  return `Not clearly: ${found}. Even an oracle's gain is not clear of chance here.`;
+  if (low > 0) return `It can: ${found}. A policy that does not know the right answers will gain less.`;
+  return `Not clearly: ${found}. Even an oracle's gain could be chance here.`;
 }

@@ -2,7 +2,7 @@
 
 class SplitPanel {
   constructor(act) {
-    Object.assign(this, figure("Dearer compute has fewer takers", "Share of questions at each budget. Drag the line."));
+    Object.assign(this, figure("The higher the price, the smaller the budgets", "Share of questions at each budget. Drag the line."));
     this.svg.classList.add("ax-dragx");
     this.body = h("tbody");
     this.shares = numberTable("Questions at each budget", ["budget", "questions", "share"], this.body);

@@ -109,11 +109,11 @@ class Checker:
         exercise = self.exercises.get(name)
         if answer is None:
             within = exercise.tolerance if isinstance(exercise, Value) else 0
-            hint = f"A number counts within {within:g}" if within else ""
+            hint = f"The tolerance is {within:g}" if within else ""
             return Checked(name, None, hint, chapter=self.chapter)
         if exercise is None:
             names = ", ".join(self.exercises)
-            hint = f"no exercise here is called {name!r}; the names are {names}"
+            hint = f"there is no exercise {name!r} here; the names are {names}"
             return Checked(str(name), False, hint)
         try:
             fault = exercise.fault(answer)

@@ -58,18 +58,17 @@ EXERCISES["data", "vote"] = Build(
     ),
     _won,
     "count the answers that are not empty; the right one wins if none has more votes, and shares "
-    "the win where "
-    "others have as many",
+    "the win if others have as many",
     "collections.Counter counts; how many answers have the most votes, is the right one among "
-    "them, and what "
-    "if nobody voted",
+    "them, and what if there are no votes",
     {
-        "empty answers vote; they must not": _with_empties,
+        "it lets empty answers vote; they must not": _with_empties,
         "the first of the tied answers takes all; they must share": lambda answers, gold: float(
             gold in _winners(answers)[:1]
         ),
-        "it wants more than half of the votes; the most votes are enough": lambda answers, gold: (
-            float(2 * answers.count(gold) > len([a for a in answers if a]))
+        "it requires more than half of the votes; the most votes are "
+        "enough": lambda answers, gold: float(
+            2 * answers.count(gold) > len([a for a in answers if a])
         ),
         "that is the share of right answers, not the outcome of the vote": lambda answers, gold: (
             answers.count(gold) / max(1, len(answers))
@@ -105,18 +104,18 @@ EXERCISES["motivation", "subsets"] = Build(
     "take every way to pick b of the answers, vote in each, and average",
     "itertools lists the ways to pick; your vote function judges each of them",
     {
-        "those are windows: b answers at a time, each used once": lambda answers, gold, b: float(
+        "it votes in windows: b answers at a time, each used once": lambda answers, gold, b: float(
             np.mean([_won(answers[i * b : i * b + b], gold) for i in range(len(answers) // b)])
         ),
         "that is pass@b: a vote must be won, not just contain the right "
         "answer": lambda answers, gold, b: (
             1 - comb(len(answers) - answers.count(gold), b) / comb(len(answers), b)
         ),
-        "it votes over the first b answers alone": lambda answers, gold, b: _won(answers[:b], gold),
+        "it votes over the first b answers only": lambda answers, gold, b: _won(answers[:b], gold),
         "that is the share of right answers, whatever b is": lambda answers, gold, b: _all_subsets(
             answers, gold, 1
         ),
-        "empty answers vote; they must not": lambda answers, gold, b: float(
+        "it lets empty answers vote; they must not": lambda answers, gold, b: float(
             np.mean([_with_empties(part, gold) for part in combinations(answers, b)])
         ),
     },
@@ -147,13 +146,12 @@ EXERCISES["learning", "label policy"] = Build(
         valid=PRICED.valid,
     ),
     _nearest,
-    "make the oracle's labels of the known questions; a new question takes the label of the "
-    "known one that is "
-    "nearest in its features, the first if several are",
+    "compute the oracle's labels of the known questions; a new question takes the label of the "
+    "nearest known question (the first, if several tie)",
     "the nearest question has the smallest sum of squared differences; numpy finds its row "
     "without a loop",
     {
-        "that is the commonest label for everyone; look at the "
+        "that is the most common label for every question; look at the "
         "features": lambda known, acc, cost, lam, new: (
             [int(np.bincount(oracle(acc, cost, lam)).argmax())] * len(new)
         ),
@@ -223,23 +221,21 @@ EXERCISES["stopping", "induct"] = Build(
     ),
     _best_rule,
     "work back from the last answer: in every state take the larger of the vote's worth and what "
-    "the next states are "
-    "worth on average, less the price",
+    "the next states are worth on average, minus the price",
     "after the last answer the value is the vote's worth; one step earlier, compare stopping "
-    "with the mean value "
-    "of the next states less the price",
+    "with the mean value of the next states minus the price",
     {
-        "the next answer is free there; it costs the price": lambda worth, moves, lam: _best_rule(
-            worth, moves, 0.0
+        "the next answer is free in yours; it costs the price": lambda worth, moves, lam: (
+            _best_rule(worth, moves, 0.0)
         ),
-        "it looks one answer ahead; carry back the value of the next states, not their vote": (
+        "it looks only one answer ahead; carry back the value of the next states, not their vote": (
             lambda worth, moves, lam: np.maximum(worth[0], moves[0] @ worth[1] - lam)
         ),
         "it always goes on to the last answer; where the vote is worth "
         "more, stop": lambda worth, moves, lam: _by_rule(
             np.ones(moves.shape[:2]), worth, moves, lam
         ),
-        "it pays the price where it stops, too": _pays_to_stop,
+        "it pays the price even where it stops": _pays_to_stop,
     },
 )
 
@@ -272,7 +268,7 @@ EXERCISES["estimation", "cross-fit"] = Build(
     lambda first, second, *price: (
         (_one_way(first, second, *price) + _one_way(second, first, *price)) / 2
     ),
-    "choose labels on one half and look them up in the other, both ways round, and average the two",
+    "choose labels on one half and score them on the other, both ways round, and average the two",
     "the labels of one half pick entries of the other half's table; do it both ways round",
     {
         "that is the in-sample value: it scores labels on the half that "
@@ -280,8 +276,8 @@ EXERCISES["estimation", "cross-fit"] = Build(
             (_one_way(first, first, *price) + _one_way(second, second, *price)) / 2
         ),
         "it goes one way only; choose on the second half too": _one_way,
-        "it averages the halves before it chooses; no half is left to "
-        "score": lambda first, second, *price: _one_way(
+        "it averages the halves before it chooses; no half is left for "
+        "scoring": lambda first, second, *price: _one_way(
             (first + second) / 2, (first + second) / 2, *price
         ),
         "it chooses on the half that scores; look up the other half's "

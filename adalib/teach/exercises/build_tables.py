@@ -42,11 +42,10 @@ EXERCISES["oracle", "oracle"] = Build(
     PRICED,
     oracle,
     "every question takes the column where accuracy minus price times cost is largest",
-    "make the whole table of net values at once; of several largest entries in a row, numpy "
-    "finds the "
-    "first, which is the cheapest",
+    "compute the whole table of net values at once; if several entries of a row are largest, "
+    "numpy finds the first, which is the cheapest",
     {
-        "ties go to the dearer budget; they must go to the cheaper one": _dearest,
+        "ties go to the more expensive budget; they must go to the cheaper one": _dearest,
         "it takes the most accurate column and forgets the price": lambda acc, *_: acc.argmax(
             axis=1
         ),
@@ -81,7 +80,7 @@ def _judge_price(got: Any, best: float, case: Case) -> str | None:
     return (
         None
         if got <= best + 1e-4
-        else f"the price {got:.6g} is too high: {best:.6g} keeps the budget too"
+        else f"the price {got:.6g} is too high: {best:.6g} stays within the budget too"
     )
 
 
@@ -102,15 +101,15 @@ EXERCISES["budgets", "bisection"] = Build(
     lambda acc, cost, budget: next(
         lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget
     ),
-    "halve the interval: where the cost is above the budget the price must rise, else it may fall",
+    "halve the interval: if the cost is above the budget the price must rise, otherwise it may "
+    "fall",
     "keep a price that is too low and one that is high enough, and move one of them to the "
-    "middle until they "
-    "meet; which of the two keeps the budget",
+    "middle until they meet; which of the two stays within the budget",
     {
         "it moves the wrong end: a cost above the budget needs a higher price": partial(
             _halving, turned=True
         ),
-        "it stops after a few steps; halve some fifty times": partial(_halving, steps=8),
+        "it stops after a few steps; halve about fifty times": partial(_halving, steps=8),
         "it returns the cost, not the price": lambda acc, cost, budget: bill(
             acc, cost, _halving(acc, cost, budget)
         ),
@@ -137,7 +136,7 @@ def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
     return (
         None
         if set(best) <= set(columns) <= allowed and columns == sorted(columns)
-        else "it is not the envelope here"
+        else "its result is not the envelope here"
     )
 
 
@@ -154,15 +153,14 @@ EXERCISES["budgets", "envelope"] = Build(
     ),
     _winners,
     "a column is on the envelope if some price makes it the cheapest of the best; a point under "
-    "the line between two "
-    "others is not",
-    "stand on the first column and look at the slopes to all dearer ones; where do you go next, "
-    "and when do you stop",
+    "the line between two others is not",
+    "start at the first column and look at the slopes to all more expensive ones; where do you "
+    "go next, and when do you stop",
     {
-        "it keeps every point that beats those before; one under its neighbours' line "
+        "it keeps every point that beats those before it; a point under its neighbours' line "
         "must go": lambda acc, _: [j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()],
         "it keeps all columns": lambda acc, _: list(range(len(acc))),
-        "it jumps to the most accurate column at once": lambda acc, _: sorted(
+        "it jumps straight to the most accurate column": lambda acc, _: sorted(
             {0, int(acc.argmax())}
         ),
     },
@@ -179,7 +177,8 @@ def _judge_points(got: Any, best: Any, case: Case) -> str | None:
     points = np.asarray(got, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         return (
-            "it must return one pair (cost, accuracy) per point, from the cheapest to the dearest"
+            "it must return one pair (cost, accuracy) per point, from the cheapest to the most "
+            "expensive"
         )
     return same(points, best)
 
@@ -194,24 +193,24 @@ EXERCISES["budgets", "frontier"] = Build(
         lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid
     ),
     _points,
-    "collect the steps of all envelopes, sort them by slope, and add up costs and gains from the "
-    "steepest on; steps "
-    "of equal slope make one point",
-    "start where everyone has the cheapest column; how far does one step of one question move "
-    "the two "
-    "averages over N questions",
+    "collect the steps of all envelopes, sort them by slope, and add up costs and gains, the "
+    "steepest first; steps of equal slope make one point",
+    "start where every question has the cheapest column; how far does one step of one question "
+    "move the two averages over N questions",
     {
         "that is the envelope of the mean curve, which treats all questions alike": _mean_curve,
         "it returns sums; return averages over questions": lambda acc, cost: np.multiply(
             len(acc), _points(acc, cost)
         ),
-        "costs and accuracies are two rows; return one pair a point": lambda *case: np.transpose(
+        "costs and accuracies are two rows; return one pair per point": lambda *case: np.transpose(
             _points(*case)
         ),
-        "it leaves out the start, where everyone has the cheapest column": lambda *case: _points(
-            *case
-        )[1:],
-        "it runs from the dearest to the cheapest; reverse it": lambda *case: _points(*case)[::-1],
+        "it leaves out the start, where every question has the cheapest column": lambda *case: (
+            _points(*case)[1:]
+        ),
+        "it runs from the most expensive to the cheapest; reverse it": lambda *case: _points(*case)[
+            ::-1
+        ],
     },
     judge=_judge_points,
 )
@@ -258,28 +257,27 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     return (
         None
         if value >= bound - 1e-9
-        else f"its mean accuracy is {value:.4f}, and {bound:.4f} is possible"
+        else f"its mean accuracy is {value:.4f}, but {bound:.4f} is possible"
     )
 
 
 EXERCISES["budgets", "coin"] = Build(
     TARGETED,
     _one_coin,
-    "take the steps of all envelopes by slope while they fit, and a part of the first that "
-    "does not",
-    "how much money is left in all before the step that does not fit, and which part of that "
-    "step does it "
-    "pay for; every other question has one chance of 1",
+    "take the steps of all envelopes by slope while they fit, and part of the first that does not",
+    "how much money is left before the step that does not fit, and what share of that step "
+    "does it pay for; every other question gets one budget with probability 1",
     {
-        "it leaves the slack unspent; take a part of the step that did not fit": partial(
+        "it leaves the slack unspent; take part of the step that did not fit": partial(
             _one_coin, toss=False
         ),
-        "every question is randomised alike; one is enough": lambda acc, cost, budget: np.repeat(
+        "every question is randomised; one is enough": lambda acc, cost, budget: np.repeat(
             _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
         ),
-        "everyone gets the dearest column that the budget allows": lambda acc, cost, budget: np.eye(
-            len(cost)
-        )[np.full(len(acc), np.searchsorted(cost, budget, side="right") - 1)],
+        "every question gets the most expensive column that the budget "
+        "allows": lambda acc, cost, budget: np.eye(len(cost))[
+            np.full(len(acc), np.searchsorted(cost, budget, side="right") - 1)
+        ],
     },
     judge=_judge_coin,
 )
@@ -316,7 +314,7 @@ EXERCISES["duality", "subgradient"] = Build(
     "a subgradient is the slope of a line through G at this price that nowhere lies above G",
     "look at one row: how fast does its largest net value fall when the price rises a little",
     {
-        "the sign is turned round: G falls where the cost is above the budget": lambda *case: (
+        "the sign is reversed: G falls where the cost is above the budget": lambda *case: (
             bill(*case[:3]) - case[3]
         ),
         "the budget is missing": lambda *case: -bill(*case[:3]),
@@ -340,11 +338,10 @@ EXERCISES["results", "best mix"] = Build(
         valid=lambda case: TARGETED.valid({**case, "acc": case["means"]}),
     ),
     lambda means, cost, budget: best_value(means[None], cost, budget),
-    "mix any two budgets at random so that the average cost is the budget or less, and take the "
-    "best such mix",
+    "mix any two budgets at random so that the average cost is at most B, and take the best such "
+    "mix",
     "one of the two budgets costs B or less and the other more; draw the line between their "
-    "accuracies and "
-    "read it at B; a budget that fits counts alone too",
+    "accuracies and read it at B; a single budget that fits is allowed too",
     {
         "it mixes neighbours only; a mix of 1 and 4 may beat them": lambda means, cost, budget: (
             float(np.interp(budget, cost, means))
@@ -354,7 +351,7 @@ EXERCISES["results", "best mix"] = Build(
         ][-1],
         "that is the best single budget that fits; a mix may do "
         "better": lambda means, cost, budget: float(means[cost <= budget].max()),
-        "it mixes the cheapest with the dearest only": lambda means, cost, budget: float(
+        "it mixes only the cheapest with the most expensive": lambda means, cost, budget: float(
             np.interp(budget, cost[[0, -1]], means[[0, -1]])
         ),
     },
@@ -401,13 +398,12 @@ EXERCISES["minds", "joined"] = Build(
     lambda *case: np.array(sorted(_side_by_side(*case).T.tolist())).T,
     "put the columns of both models side by side and order them by cost; accuracies move with "
     "their costs",
-    "numpy.argsort gives the order of the costs; apply it to the columns of everything, and "
-    "stack costs above "
-    "accuracies",
+    "numpy.argsort gives the order of the costs; put the columns of both models in that order, "
+    "and stack the costs above the accuracies",
     {
         "the columns are not ordered by cost": _side_by_side,
         "the costs are ordered, but the accuracies did not move": _costs_alone_sorted,
-        "it sorts every row by itself; whole columns must move": lambda *case: np.sort(
+        "it sorts each row separately; whole columns must move": lambda *case: np.sort(
             _side_by_side(*case), axis=1
         ),
     },
@@ -460,10 +456,10 @@ def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
     if (run < -1e-9).any() or (run > capacity + 1e-9).any():
         return "a plant runs below 0 or above its capacity"
     if abs(run.sum() - demand) > 1e-9:
-        return f"the plants make {run.sum():g}, and the demand is {demand:g}"
+        return f"the plants produce {run.sum():g}, but the demand is {demand:g}"
     burnt = run @ fuel
     least = best @ fuel
-    return None if burnt <= least + 1e-9 else f"fuel for {burnt:g} is burnt; {least:g} is enough"
+    return None if burnt <= least + 1e-9 else f"it burns fuel for {burnt:g}; {least:g} is enough"
 
 
 EXERCISES["d_markets", "dispatch"] = Build(
@@ -487,27 +483,27 @@ EXERCISES["d_markets", "dispatch"] = Build(
         ),
     ),
     _least_bill,
-    "the cheapest fuel first, each plant up to its capacity, the last one in part",
+    "use the cheapest fuel first, each plant up to its capacity, and the last one in part",
     "go through the plants in the order of their fuel, and keep track of what is left of the "
     "demand",
     {
-        "it runs the plants as they are listed; begin with the "
+        "it runs the plants in the order listed; begin with the "
         "cheapest fuel": lambda capacity, fuel, demand: _in_turn(
             capacity, demand, range(len(capacity))
         ),
-        "it begins with the dearest fuel": lambda capacity, fuel, demand: _in_turn(
+        "it begins with the most expensive fuel": lambda capacity, fuel, demand: _in_turn(
             capacity, demand, (-fuel).argsort()
         ),
         "it returns the cheapest plant first; keep the order "
         "given": lambda capacity, fuel, demand: _in_turn(capacity, demand, fuel.argsort())[
             fuel.argsort()
         ],
-        "its last plant runs at full power; it should make what is left of the "
+        "its last plant runs at full power; it should only meet what is left of the "
         "demand": lambda capacity, fuel, demand: np.where(
             _in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0
         ),
-        "it shares the demand by capacity; dear plants run while cheap "
-        "ones rest": lambda capacity, fuel, demand: capacity * demand / capacity.sum(),
+        "it splits the demand by capacity; expensive plants run while cheap "
+        "ones are idle": lambda capacity, fuel, demand: capacity * demand / capacity.sum(),
     },
     judge=_judge_run,
 )

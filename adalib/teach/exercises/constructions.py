@@ -64,7 +64,7 @@ def _gap(answer: Any) -> str | None:
     if gap >= 0.1:
         return None
     return (
-        f"the gap is {gap:.3f}; make one step dear and worth much, and the budget a little "
+        f"the gap is {gap:.3f}; make one step expensive but valuable, and the budget slightly "
         "too small for it"
     )
 
@@ -77,11 +77,13 @@ def _exact(answer: Any) -> str | None:
     if np.isnan(budget):
         return "give one number, a budget"
     if not 1 < budget < 4:
-        return "the budget must lie strictly between 1, the cheapest policy, and 4, the dearest"
+        return (
+            "the budget must lie strictly between 1, the cheapest policy, and 4, the most expensive"
+        )
     off = abs(frontier(*THREE).cost - budget).min()
     if off < 0.05:
         near = (
-            "near, but rounded too far; give nine digits after the point, or a fraction such "
+            "close, but rounded too much; give nine digits after the point, or a fraction such "
             "as 11/4"
         )
         return None if off <= 1e-9 else near
@@ -91,7 +93,7 @@ def _exact(answer: Any) -> str | None:
 @_exercise(
     "a_duality",
     "perfect",
-    "two questions are enough: one with a steep dear step, one with a flat cheap step",
+    "two questions are enough: one with a steep, expensive step and one with a flat, cheap step",
 )
 def _perfect(answer: Any) -> str | None:
     acc, cost, budget = _parts(answer, "budget")
@@ -101,15 +103,15 @@ def _perfect(answer: Any) -> str | None:
     if not recovery(acc, cost, lam, budget, oracle_labels(acc, cost, lam)).printed[1].holds:
         return None
     return (
-        "the oracle loses nothing at that budget; let its next step not fit, and a smaller, "
-        "less steep one fit"
+        "the oracle loses nothing at that budget; its next step should not fit, while a smaller, "
+        "less steep one does"
     )
 
 
 @_exercise(
     "a_duality",
     "mean gap",
-    "let more answers ruin one question of ten, and let the policy err there",
+    "let more answers hurt one question in ten, and let the policy err there",
 )
 def _mean_gap(answer: Any) -> str | None:
     acc, cost, lam, labels = _parts(answer, "lam", "labels")
@@ -123,7 +125,7 @@ def _mean_gap(answer: Any) -> str | None:
 @_exercise(
     "estimation",
     "null",
-    "three answers with chance 1/3 each are flat too: no vote makes any of them likelier",
+    "three answers with chance 1/3 each are flat too: a vote favours none of them",
 )
 def _null(population: Any) -> str | None:
     if not isinstance(population, Population) or population.n < 50:
@@ -138,17 +140,20 @@ def _null(population: Any) -> str | None:
     if np.isclose(acc[:, 0], 0.5).any():
         return (
             f"question {np.isclose(acc[:, 0], 0.5).argmax()} is a fair coin; find another way "
-            "to be flat"
+            "to make it flat"
         )
     if np.min(rehearse_oracle(population, 48, [2]).optimism.low) <= 0:
-        return "the oracle claims nothing here, because no answer is uncertain; let some be"
+        return (
+            "the oracle overstates nothing here, because every answer is certain; make some "
+            "uncertain"
+        )
     return None
 
 
 @_exercise(
     "learning",
     "blind",
-    "the features count words and signs; exchange a word for one of the same length",
+    "the features count words and symbols; replace a word by one of the same length",
 )
 def _blind(answer: Any) -> str | None:
     if (
@@ -166,7 +171,7 @@ def _blind(answer: Any) -> str | None:
     if min(map(len, numbers)) < 2:
         return "each question must ask for a sum of two numbers or more, such as 12 and 34"
     if words[0] == words[1]:
-        return "the two use the same words; change one, so that another sum is asked for"
+        return "the two use the same words; change one, so that they ask for different sums"
     features = text_features(list(answer))
     apart = [name for name in features if features[name][0] != features[name][1]]
     return f"{apart[0]} tells them apart" if apart else None
@@ -198,8 +203,8 @@ def _thin(table: Any) -> str | None:
         )
     if not labels[10:].any():
         return (
-            "the oracle buys nothing for the last ten either; let one of them gain much from "
-            "a small budget"
+            "the oracle buys nothing for the last ten either; let one of them gain a lot "
+            "from a small budget"
         )
     return None
 
@@ -224,7 +229,7 @@ def _controller(mine: Any) -> str | None:
             prices = np.asarray(mine(costs, budget, first, step), dtype=float)
         except Exception as error:
             return (
-                f"it ends in an error ({type(error).__name__}); it is called as mine(costs, "
+                f"it raised an error ({type(error).__name__}); it is called as mine(costs, "
                 "budget, first, step)"
             )
         if prices.shape != (len(costs),):

@@ -87,7 +87,7 @@ def same(got: Any, best: Any, case: Case | None = None) -> str | None:
     """Compare what a function returned with what is best: None if they agree, else what differs.
 
     >>> same([1, 2], np.array([1.0, 2.0])), same([1], [1, 2]), same("x", 2.0)
-    (None, 'it returned 1 entry instead of 2', "it returned 'x', which is no number")
+    (None, 'it returned 1 entry instead of 2', "it returned 'x', which is not a number")
     """
     if best is None or got is None:
         return None if got is best else f"it returned {got!r}"
@@ -95,13 +95,13 @@ def same(got: Any, best: Any, case: Case | None = None) -> str | None:
         values = np.asarray(got, dtype=float)
         wanted = np.asarray(best, dtype=float)
     except (TypeError, ValueError):
-        kind = ", which is no number" if np.ndim(best) == 0 else ""
+        kind = ", which is not a number" if np.ndim(best) == 0 else ""
         return f"it returned {got!r}{kind}"
     if values.size != wanted.size:
         entries = "entry" if values.size == 1 else "entries"
         return f"it returned {values.size} {entries} instead of {wanted.size}"
     close = np.isclose(values.ravel(), wanted.ravel(), rtol=1e-6, atol=1e-8)
-    return None if close.all() else "it is not the best here"
+    return None if close.all() else "its result is not the best here"
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Build:
         def judged() -> Fault | Unanswered | None:
             now.update(next(self.inputs.cases(1)))
             if self._returns_nothing(function, now):
-                return Unanswered("Your function returns nothing so far")
+                return Unanswered("Your function does not return anything yet")
             case = next(filter(fails, self.inputs.cases(_CASES)), None)
             if case is None:
                 return None
@@ -179,7 +179,7 @@ class Build:
         except Broken as broken:
             return str(broken)
         if got is None and best is not None:
-            return "it returned nothing; does it end with return"
+            return "it returned nothing; is a return statement missing"
         try:
             return self.judge(got, best, case)
         except (TypeError, ValueError, IndexError):
@@ -277,11 +277,11 @@ class Proof:
             claimed = _evaluated(line, objects)
             if abs(written - claimed) > _ROUNDING:
                 what = f"the {name} line is {written:.4g} here"
-                return -number, f"{what}, and that side of the claim is {claimed:.4g}"
+                return -number, f"{what}, but that side of the claim is {claimed:.4g}"
         for step, (low, high) in enumerate(pairwise(values), 1):
             if low > high + _ROUNDING:
                 what = f"line {step} is {low:.4g} and line {step + 1} is {high:.4g}"
-                return step, f"step {step} breaks: {what}"
+                return step, f"step {step} fails: {what}"
         return None
 
     def _count_ideas(self, chain: list[Line]) -> int:
@@ -365,8 +365,7 @@ def _unexplained(chain: Sequence[Line | str]) -> str | None:
     for place, (before, after) in enumerate(pairwise(is_line), 1):
         if before and after:
             step = sum(is_line[:place])
-            where = "in a sentence in quotes between its lines"
-            return f"the lines hold; now say why step {step} does, {where}"
+            return f"the lines hold; now justify step {step} in a quoted sentence between its lines"
     return None
 
 
@@ -395,5 +394,5 @@ def _unless_late(
         with contextlib.redirect_stdout(io.StringIO()):  # hundreds of calls print nothing
             return judge()
     except Late:
-        hint = f"after {SECONDS:g} seconds it was still at work; does its loop end"
+        hint = f"it was still running after {SECONDS:g} seconds; does its loop end"
         return Fault(hint, picture())

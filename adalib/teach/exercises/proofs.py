@@ -79,13 +79,13 @@ EXERCISES["oracle", "monotone"] = Proof(
     _two_buys,
     lambda low: 0.0,
     lambda low, high, c_low, c_high: (high - low) * (c_low - c_high),
-    "the chain jumps: use first that at one of the two prices nothing beats what is bought there",
+    "a step is missing: first use that, at one of the two prices, nothing beats what is bought "
+    "there",
     "each buy is the best at its own price; write that down for both, and add",
     "compare the net values of the two buys at the low price alone; then ask what the high price "
-    "adds, and what "
-    "cancels",
+    "adds, and what cancels",
     {
-        "the sides are exchanged: at the low price its own buy is the better one": (
+        "the sides are swapped: at the low price its own buy is the better one": (
             lambda low, a_low, c_low, a_high, c_high: (
                 (a_high - low * c_high) - (a_low - low * c_low)
             )
@@ -106,13 +106,12 @@ EXERCISES["oracle", "everett"] = Proof(
     _with_oracle,
     lambda acc, plan: _mean(acc, plan),
     lambda acc, oracle: _mean(acc, oracle),
-    "the chain jumps: bring in the price, times what the plan saves against the oracle",
+    "a step is missing: bring in the price times what the plan saves against the oracle",
     "the plan costs no more than the oracle, and no net value is above the oracle's",
     "the plan saves money against the oracle; what is that worth at the price, and which of the "
-    "two has the larger "
-    "net value",
+    "two has the larger net value",
     {
-        "the sign of the money is turned round: the plan spends less": (
+        "the sign of the money is reversed: the plan spends less": (
             lambda acc, cost, lam, plan, oracle: (
                 _mean(acc, plan) + lam * (_mean(cost, plan) - _mean(cost, oracle))
             )
@@ -150,17 +149,17 @@ EXERCISES["budgets", "one split"] = Proof(
     _split,
     lambda bound, accuracy: bound - accuracy,
     lambda n: 1 / n,
-    "the chain jumps: what is the slack worth at this price, and what would the whole step of "
+    "a step is missing: what is the slack worth at this price, and what would the whole step of "
     "the split question bring",
-    "the split spends the slack at the price of its step; a whole step brings more than a part, "
-    "and none more than 1",
+    "the split spends the slack at the price of its step; a whole step brings more than part of "
+    "it, and never more than 1",
     "write down what the slack would buy at this price, then what the whole step of one question "
-    "of n brings",
+    "in n brings",
     {
         "money is not accuracy: multiply the slack by the price": lambda slack: slack,
         "the slack is an average over questions already; do not divide by n "
         "again": lambda lam, slack, n: lam * slack / n,
-        "one question of n is split; divide by n": lambda share, gain: share * gain,
+        "only one question in n is split; divide by n": lambda share, gain: share * gain,
     },
     ideas=2,
 )
@@ -172,13 +171,13 @@ EXERCISES["duality", "weak duality"] = Proof(
     dict,
     lambda acc, plan: _mean(acc, plan),
     dual,
-    "the chain jumps: what may be added because the plan keeps the budget",
-    "the plan keeps the budget and the price is not negative, so something that is not negative "
-    "may be added",
+    "a step is missing: what may be added because the plan stays within the budget",
+    "the plan stays within the budget and the price is not negative, so you may add something "
+    "that is not negative",
     "charge the plan for what it spends and pay it for the budget; then let every question "
     "choose for itself",
     {
-        "the sign is turned round: the plan costs the budget or less": (
+        "the sign is reversed: the plan costs the budget or less": (
             lambda acc, cost, lam, budget, plan: (
                 _mean(acc, plan) + lam * (_mean(cost, plan) - budget)
             )
@@ -211,11 +210,10 @@ EXERCISES["estimation", "bracket"] = Proof(
     _with_truth,
     lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
     lambda draws: float(draws.max(axis=1).mean()),
-    "the chain jumps: what would one who knows the truth choose",
+    "a step is missing: what would you choose if you knew the truth",
     "choosing by noisy numbers never beats knowing the truth, and its mean claim is never below "
     "the true best",
-    "what would you choose if you knew the truth; and how does each draw's maximum compare with "
-    "its entry there",
+    "take the budget that is truly best; how does each draw's maximum compare with its entry there",
     {
         "the average budget is not the best one": lambda truth: float(truth.mean()),
         "that is the luckiest number of all; the claim is a mean of maxima": lambda draws: float(
@@ -254,8 +252,8 @@ EXERCISES["a_duality", "recovery"] = Proof(
     lambda acc, cost, lam, budget, policy: (
         _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy))
     ),
-    "the chain jumps: which bound lies above the best value",
-    "put the bound at this price in place of the best value; the rest is an identity",
+    "a step is missing: which bound lies above the best value",
+    "replace the best value by the bound at this price; the rest is an identity",
     "write the bound at this price with the oracle's net value, and subtract the policy's accuracy",
     {
         "that is the loss against the oracle, which may spend more or less than the "
@@ -281,13 +279,14 @@ EXERCISES["a_duality", "regret"] = Proof(
     lambda acc, cost, lam, policy, oracle: float(
         _stakes(acc, cost, lam).max() * (policy != oracle).mean()
     ),
-    "the chain jumps: what is at stake on the questions where the policy errs",
-    "where policy and oracle agree nothing is lost; elsewhere at most the largest less the "
+    "a step is missing: what is at stake on the questions where the policy errs",
+    "where policy and oracle agree nothing is lost; elsewhere at most the largest minus the "
     "smallest net value",
     "split the mean into rows where the two agree and rows where they differ; what can a row "
     "lose at most",
     {
-        "the mean of M times the share of errors is no bound: errors may sit where M is large": (
+        "the mean of M times the share of errors is not a bound: errors may occur where M is "
+        "large": (
             lambda acc, cost, lam, policy, oracle: float(
                 _stakes(acc, cost, lam).mean() * (policy != oracle).mean()
             )
@@ -318,12 +317,12 @@ EXERCISES["d_markets", "floor"] = Proof(
         price * demand - (capacity * np.maximum(price - fuel, 0)).sum()
     ),
     lambda fuel, run: run @ fuel,
-    "the chain jumps: what would the plants earn by what they run, if none ran at a loss",
+    "a step is missing: what would the plants earn from what they run, if none ran at a loss",
     "no plant runs above its capacity, and a plant that stays off earns 0",
-    "compare the capacity with what each plant runs first; then ask what becomes of a plant that "
+    "first compare the capacity with what each plant runs; then ask what happens to a plant that "
     "runs at a loss",
     {
-        "what the plants earn is taken off, not added": (
+        "subtract what the plants earn; do not add it": (
             lambda capacity, fuel, demand, price: (
                 price * demand + (capacity * np.maximum(price - fuel, 0)).sum()
             )
@@ -373,10 +372,10 @@ EXERCISES["stopping", "induction"] = Proof(
     dict,
     lambda v, lam, q, chances, W: _tossed(v, lam, q, chances, W),
     lambda v, lam, chances, V: max(v, chances @ V - lam),
-    "the chain jumps: use first what is known of the next states",
+    "a step is missing: first use what is known about the next states",
     "at every next state W is at most V, and an average of two numbers is at most the larger "
     "of them",
-    "which of the two values of the next states may stand in the first line's place",
+    "which of the two values of the next states may replace the one in the first line",
     {
         "the price of the next answer is missing": lambda v, q, chances, V: (
             q * (chances @ V) + (1 - q) * v
@@ -424,20 +423,21 @@ EXERCISES["deploy", "overspending"] = Proof(
     lambda budget, step, first, high, most: float(
         budget / step * np.log(high / first) + most - budget
     ),
-    "the chain jumps: what can the last dear question and those before it have added",
-    "after the last dear question every cost is at most the budget; before it the price was "
-    "below high",
-    "split the sum at the last dear question; the price just before it says how large the part "
-    "in front is",
+    "a step is missing: what can the last question with a more expensive rule and those before it "
+    "have added",
+    "after the last question with a more expensive rule every cost is at most the budget; before "
+    "it the price was below high",
+    "split the sum at the last question with a more expensive rule; the price just before it says "
+    "how large the first part is",
     {
-        "the dear question itself is missing: it may cost the most": (
+        "the last question with a more expensive rule is itself missing: it may cost the most": (
             lambda costs, last, budget: float((costs[:last] - budget).sum())
         ),
-        "the budget of the dear question is missing": (
+        "the budget of the last question with a more expensive rule is missing": (
             lambda costs, last, budget, most: float((costs[:last] - budget).sum() + most)
         ),
-        "the sum counts what is above the budget, not all that was spent": lambda costs, last: (
-            float(costs[:last].sum())
+        "the sum counts what is above the budget, not all spending": lambda costs, last: float(
+            costs[:last].sum()
         ),
     },
 )

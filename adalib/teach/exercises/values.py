@@ -52,7 +52,7 @@ class Value(NamedTuple):
         if self._opens(self.key, answer):
             return None
         if "step" in self.key and math.isnan(as_number(answer)):
-            return "that is no number; give one, such as 0.875 or 7/8"
+            return "that is not a number; give one, such as 0.875 or 7/8"
         named = next((key["hint"] for key in self.wrong if self._opens(key, answer)), None)
         return (
             self._rounded(answer, 0.01)
@@ -77,7 +77,7 @@ class Value(NamedTuple):
         cells = range(-round(half / step), round(half / step) + 4, 4)
         if any(self._opens(self.key, number + cell * step) for cell in cells):
             within = np.format_float_positional(self.tolerance or _EXACT, trim="-")
-            return f"near, but rounded too far; a number counts within {within}"
+            return f"close, but rounded too much; the tolerance is {within}"
         return None
 
     def _slip(self, answer: Any) -> str | None:
@@ -86,7 +86,7 @@ class Value(NamedTuple):
         if "step" not in self.key or not math.isfinite(number) or self._opens(self.key, 0):
             return None
         if self._opens(self.key, -number):
-            return "the sign is turned round"
+            return "the sign is reversed"
         if self._opens(self.key, number / 100):
             return "that is a percentage; write a % sign after it, or give the share"
         if isinstance(answer, str) and "," in answer and self._opens(self.key, number / 1000):
@@ -120,7 +120,7 @@ def value(
     >>> half.fault("1/2"), half.fault(1.5), half.fault(7)
     (None, 'that is one more', 'think of a coin')
     >>> half.fault("half")
-    'that is no number; give one, such as 0.875 or 7/8'
+    'that is not a number; give one, such as 0.875 or 7/8'
     """
     salt = salt or secrets.token_hex(8)
     mistakes = [

@@ -58,7 +58,7 @@ def hold(
     moved = hold_run(data, _ASKED // 2, 1.0, STEP)
     still = still_run(data, _ASKED // 2, 1.0)
     spent = (
-        f"a fixed price spends {still:.2f} answers per question, one that moves "
+        f"a fixed price spends {still:.2f} answers per question, a moving price spends "
         f"{moved.spent / _ASKED:.2f}"
     )
     without = (

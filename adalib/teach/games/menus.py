@@ -34,7 +34,7 @@ def _tokens(responses: Responses) -> float:
     """Tokens of an answer, on average."""
     if responses.tokens is None:
         raise ValueError(
-            "a price list is for tokens, and these answers come without; give a file that has them"
+            "a price list needs tokens, and these answers have none; give a file that has them"
         )
     return float(responses.tokens.mean())
 
@@ -60,10 +60,10 @@ def menu_bill(menu: Menu, charges: Mapping[str, Charges], prompt: float, dollars
         name: rounded_mean(answers.table(BUDGETS).acc) for name, answers in menu.models.items()
     }
     curves = (f"{name} {listed(BUDGETS, mean)}" for name, mean in means.items())
-    caption = "Set the prices of two models, and see which questions ask which."
+    caption = "Set the prices of two models, and see how many questions each model gets."
     return Game(
         "menu",
         data,
         caption,
-        f"How often each model is right, by its answers: {'; '.join(curves)}.",
+        f"How often each model is right, by number of answers: {'; '.join(curves)}.",
     )

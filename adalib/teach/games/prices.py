@@ -62,9 +62,11 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
     }
     curves = "; ".join(f"{kind['name']} {listed(BUDGETS, kind['acc'])}" for kind in data["kinds"])
     caption = (
-        "Give each kind of question a budget, beside the best mix and the oracle at the same cost."
+        "Give each kind of question a budget, next to the best mix and the oracle at the same cost."
     )
-    return Game("kinds", data, caption, f"How often each kind is right, by its answers: {curves}.")
+    return Game(
+        "kinds", data, caption, f"How often each kind is right, by number of answers: {curves}."
+    )
 
 
 _STEP = 0.001  # by which a price in a sentence moves
@@ -225,7 +227,7 @@ def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
     those of the two bars."""
     rows = [[round(100 * float(value), 2) for value in gains] for gains in (text, *draws)]
     gains = (
-        f"With text {rows[0][0]:+.1f} points inside and {rows[0][1]:+.1f} held out; "
+        f"With text {rows[0][0]:+.1f} points in-sample and {rows[0][1]:+.1f} held out; "
         f"with noise {rows[1][0]:+.1f}"
     )
     caption = "Train the router on random numbers instead of the text, as often as you like."

@@ -1,4 +1,4 @@
-"""The game of the chapter "The race": answers run side by side until the price closes."""
+"""The game of the chapter "The race": answers run side by side until the rule closes the race."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def race(policy: PricedRace, member: PricedMember, responses: Responses, seed: i
         "questions": questions,
     }
     caption = (
-        "Close the race when you think that it is decided; then the price plays the same answers."
+        "Close the race when you think that it is decided; then the rule plays the same answers."
     )
     finishes = ", ".join(f"{question['close']}" for question in questions)
     return Game(
         "race",
         data,
         caption,
-        f"On these {responses.n} questions the price closes the race at finish {finishes} of "
+        f"On these {responses.n} questions the rule closes the race at finish {finishes} of "
         f"{member.start}.",
     )

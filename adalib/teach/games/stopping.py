@@ -24,7 +24,7 @@ def stop(
     price: float,
     seed: int = 0,
 ) -> Game:
-    """When to stop: answers to real questions come in one by one at a price; then the price plays.
+    """When to stop: answers to real questions come in one by one at a price; then the rule plays.
 
     The policy was fitted on other questions, and plays at the nearest price on its envelope, by
     the same answers."""
@@ -54,12 +54,12 @@ def stop(
     ]
     data = {"points": points, "price": round(points * near, 1), "questions": questions}
     asked = ", ".join(f"{question['stop']}" for question in questions)
-    caption = "Stop asking when you think it is enough; then the price plays the same answers."
+    caption = "Stop asking when you think it is enough; then the rule plays the same answers."
     return Game(
         "stop",
         data,
         caption,
-        f"On these {responses.n} questions the price stops after {asked} answers.",
+        f"On these {responses.n} questions the rule stops after {asked} answers.",
     )
 
 
@@ -134,13 +134,13 @@ def states(
     alone = data["limits"][0][0]
     leads = [(a, b) for b in range(2) for a in range(b + 1, 5) if alone[b][a - 1] is not None]
     caption = (
-        "In which votes the price goes on, and how the text and the model's certainty move the "
-        "border."
+        "In which states of the vote the rule goes on, and how the text and the model's "
+        "certainty move the border."
     )
-    goes = ", ".join(f"{a} to {b} up to {alone[b][a - 1]:.3g}" for a, b in leads)
+    goes = ", ".join(f"{a} to {b}: {alone[b][a - 1]:.3g}" for a, b in leads)
     return Game(
         "states",
         data,
         caption,
-        f"By votes alone it goes on, leader to runner-up and price: {goes}.",
+        f"By votes alone the rule goes on, leader to runner-up, up to these prices: {goes}.",
     )
