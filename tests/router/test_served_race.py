@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from conftest import run_to_end
 from test_server import ASK, serving, unread_stream, wait_until_closed
-from token_server import RecordedModel, TokenServer, in_virtual_time
+from token_server import RecordedModel, TokenServer
+from virtual_time import in_virtual_time
 
 from adalib import Router, load
 from adalib.datasets.populations import beta_population

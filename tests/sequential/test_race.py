@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from conftest import in_own_thread
+from virtual_time import in_virtual_time
 
 from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population
@@ -304,35 +304,6 @@ class TestPolicy:
                 assert set(member.rules) == set(decision_points(member.start, member.most))
 
 
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose sleep takes no time: the clock jumps to the next timer."""
-
-    def __init__(self):
-        super().__init__()
-        self._now = 0.0
-        select = self._selector.select
-
-        def jump(timeout=None):
-            if timeout:
-                self._now += timeout
-            return select(0)
-
-        self._selector.select = jump
-
-    def time(self):
-        return self._now
-
-
-def run(coroutine):
-    """Run a coroutine on a loop whose clock jumps."""
-
-    def to_end():
-        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-            return runner.run(coroutine)
-
-    return in_own_thread(to_end)
-
-
 @pytest.fixture(scope="module")
 def played(race, halves):
     streams = race.streams(halves[1], 1, 1)
@@ -357,7 +328,7 @@ class TestSession:
 
         for row in range(0, len(lengths), 11):
             for number in range(len(race.members)):
-                session = run(live(row, number))
+                session = in_virtual_time(live(row, number))
                 assert session.tokens == pytest.approx(outcome.tokens[row, number])
                 assert session.clock == outcome.clock[row, number]
                 started = session.finished + session.cancelled
@@ -379,7 +350,7 @@ class TestSession:
                 return "late", {"tokens": 10}  # it was done before the cancellation arrived
             return "early", {"tokens": 1}
 
-        run(session.run(ask))
+        in_virtual_time(session.run(ask))
         assert session.cancelled == 0
         assert session.finished == 3
         assert len(cancelled) == 2
@@ -398,7 +369,7 @@ class TestSession:
                 runner.tokens = (runner.tokens or 0) + 1
             return "8", {"tokens": 100}
 
-        assert run(session.run(ask)) == ["7"]
+        assert in_virtual_time(session.run(ask)) == ["7"]
         assert session.cancelled == 2
         assert session.tokens == 5 + 2 * session.cancelled  # at time 5 each had written two
 
@@ -418,7 +389,7 @@ class TestSession:
                 stopped.append(runner.number)
 
         with pytest.raises(RuntimeError, match="gone"):
-            run(session.run(ask))
+            in_virtual_time(session.run(ask))
         assert session.leaders == ["7"]
         assert not session.running
         assert (session.finished, session.cancelled, stopped) == (1, 3, [2, 3])
