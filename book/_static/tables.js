@@ -32,13 +32,20 @@
   function fit(tables, room) {
     const tighten = (table, is) => table.classList.toggle("adalib-tight", is);
     const slide = (table, is) => table.classList.toggle("adalib-sideways", is);
-    tables.forEach((table) => (slide(table, false), tighten(table, false)));
+    for (const table of tables) {
+      slide(table, false);
+      tighten(table, false);
+      table.classList.add("adalib-measured"); // from here on the style sheet leaves the choice to this file
+    }
     // All are measured before any is changed: a change would make the browser lay out the page again for each.
     const found = tables.filter((table) => wide(table) || (room < ROOMY && slender(table)));
     const tight = found.filter((table) => room >= ROOMY || brief(table));
     tight.forEach((table) => tighten(table, true));
     const still = found.filter((table) => !tight.includes(table) || wide(table));
-    still.forEach((table) => (tighten(table, false), slide(table, true)));
+    for (const table of still) {
+      tighten(table, false);
+      slide(table, true);
+    }
   }
 
   document.addEventListener("DOMContentLoaded", () => {
