@@ -48,7 +48,7 @@ STOPS = (
         "ch07-noise",
         "What the text cannot tell",
         3,
-        "random numbers do as well, and neither gains on new questions",
+        "random numbers do as well, and neither shows a gain on new questions",
     ),
     Stop(
         "ch09-idea",
