@@ -1,10 +1,13 @@
-"""The notebooks as they are kept: valid and without outputs."""
+"""The notebooks as they are kept: valid, without outputs, and with nothing that is never shown."""
 
 from __future__ import annotations
+
+import ast
 
 import nbformat
 import pytest
 from conftest import ROOT
+from IPython.core.inputtransformer2 import TransformerManager
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -18,3 +21,22 @@ def test_a_notebook_is_kept_without_outputs(path):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     full = [cell.source for cell in code if cell.outputs or cell.execution_count is not None]
     assert full == [], "run `make strip` to take the outputs out"
+
+
+# Functions that are called for what they do. Jupyter shows the value of a cell's last line alone.
+FOR_EFFECT = {"give", "give_range", "glue", "print"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_a_cell_would_show_is_its_last_line(path):
+    """A table in the middle of a cell never reaches the page."""
+    lost = []
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type != "code":
+            continue
+        code = TransformerManager().transform_cell(cell.source)
+        for statement in ast.parse(code).body[:-1]:
+            match statement:
+                case ast.Expr(ast.Call(ast.Name(name))) if name not in FOR_EFFECT:
+                    lost.append(ast.unparse(statement))
+    assert lost == [], "give each a cell of its own, or make it the last line"
