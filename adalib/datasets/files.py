@@ -24,25 +24,33 @@ from typing import Any
 import numpy as np
 
 from adalib.drafts import clear_drafts, replacing
-from adalib.threads import cores
 
 __all__ = [
+    "MAX_FILE",
+    "MAX_LINE",
     "DataError",
     "check_room",
     "checked_size",
-    "cores",
     "free_memory",
     "kind_of",
     "line_parts",
     "most_memory",
     "one_line",
+    "open_lines",
+    "read_json",
+    "read_lines",
+    "read_whole",
+    "write_lines",
+    "written",
 ]
-__all__ += ["open_lines", "read_json", "read_lines", "read_whole", "write_lines", "written"]
 
 MAX_FILE = 1_000_000_000  # bytes, decompressed
 MAX_LINE = 64_000_000  # bytes
 
-Part = tuple[int, int, int]  # of a large file: its first byte, lines before it, lines in it
+#: Part of a large file: its first byte, the lines before it, and the lines in it.
+Part = tuple[int, int, int]
+
+_UNLIMITED = 1 << 62  # bytes, where the system does not say
 
 
 class DataError(ValueError):
@@ -159,9 +167,6 @@ def check_room(source: str, work: str, need: float, mend: str) -> None:
         )
 
 
-_UNLIMITED = 1 << 62  # bytes, where the system does not say
-
-
 def _system_bytes(file: str, pattern: str, unit: int = 1, missing: int = _UNLIMITED) -> int:
     """Read a number of bytes from a file of the system, ``missing`` if it is not there."""
     try:
@@ -252,10 +257,12 @@ def checked_size(path: Path, limit: float) -> int:
 
 
 def _too_large(path: Path, size: str, limit: float) -> DataError:
+    """Return the error of a file that is larger than may be read."""
     return DataError(f"{path}: is too large ({size}, at most {_bytes(limit)} is read); split it")
 
 
 def _bytes(count: float) -> str:
+    """Write a number of bytes in GB or MB."""
     return f"{count / 1e9:.2g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"
 
 
@@ -317,10 +324,12 @@ def read_json(line: bytes, where: str, nan_as_none: bool = False) -> dict[str, A
 
 
 def _no_number(name: str) -> None:
+    """Refuse NaN and Infinity, which Python's reader of JSON would accept."""
     raise ValueError(f"{name}, which is no number; write null, or leave the field out")
 
 
 def _finite(digits: str) -> float:
+    """Read a decimal number; ValueError if no float is that large."""
     value = float(digits)
     if math.isinf(value):
         raise ValueError(f"the number {digits[:20]}, which is too large; write a smaller one")
@@ -328,6 +337,7 @@ def _finite(digits: str) -> float:
 
 
 def _whole(digits: str) -> int:
+    """Read a whole number; ValueError if it is so long that reading it would be slow."""
     if len(digits) > 300:
         raise ValueError(
             f"the number {digits[:20]}..., which is too large; "

@@ -1,9 +1,9 @@
 """Read the logs of Inspect AI (``.eval``) as sampled answers.
 
 A log is a zip archive with one sample per question and epoch. The sample is an entry
-``samples/ID_epoch_N.json``, or a folder of that name with ``sample.json`` and long texts apart. An
-epoch is one answer: the first scorer that tells right from wrong says what it is and whether it is
-right.
+``samples/ID_epoch_N.json``, or a folder of that name with ``sample.json`` and its long texts in
+separate entries. Each epoch gives one answer. The first scorer that tells right from wrong says
+what the answer is and whether it is right.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -107,19 +108,19 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     checked_size(path, MAX_FILE)
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = [one for one in archive.infolist() if _SAMPLE.fullmatch(one.filename)]
+            samples = [entry for entry in archive.infolist() if _SAMPLE.fullmatch(entry.filename)]
             texts = _texts_by_sample(archive.infolist())
-            _check_entries(path, [*entries, *(one for own in texts.values() for one in own)])
-            for entry in entries:
+            _check_entries(path, [*samples, *chain(*texts.values())])
+            for entry in samples:
                 where = f"{path}, entry {entry.filename}"
                 # A zip archive gives at most the bytes that an entry declares, which were checked.
                 record = _parsed(archive.read(entry), where)
                 if not isinstance(record, dict):
                     raise DataError(f"{where}: is no sample; copy the log again")
-                own = texts.get(entry.filename.removesuffix("/sample.json"), [])
-                if own:
-                    lists = [_parsed(archive.read(one), where) for one in own]
-                    record["attachments"] = [text for part in lists for text in part]
+                own_texts = texts.get(entry.filename.removesuffix("/sample.json"), [])
+                if own_texts:
+                    lists = [_parsed(archive.read(text_entry), where) for text_entry in own_texts]
+                    record["attachments"] = list(chain(*lists))
                 yield where, record
     except (zipfile.BadZipFile, zlib.error, EOFError):
         raise DataError(f"{path}: is not a sound zip archive; copy the log again") from None
@@ -147,7 +148,7 @@ def _check_entries(path: Path, entries: list[zipfile.ZipInfo]) -> None:
         raise DataError(
             f"{path}: unpacks to more than {MAX_FILE / 1e9:g} GB; run fewer questions per log"
         )
-    if sys.version_info < (3, 14) and any(one.compress_type == _ZSTANDARD for one in entries):
+    if sys.version_info < (3, 14) and any(entry.compress_type == _ZSTANDARD for entry in entries):
         try:
             import_module("zipfile_zstd")  # teaches the module zipfile this compression
         except ImportError:
@@ -164,7 +165,10 @@ def _texts_by_sample(entries: list[zipfile.ZipInfo]) -> dict[str, list[zipfile.Z
         found = _TEXTS.fullmatch(entry.filename)
         if found:
             numbered.setdefault(found[1], {})[int(found[2])] = entry
-    return {folder: [own[start] for start in sorted(own)] for folder, own in numbered.items()}
+    return {
+        folder: [by_number[number] for number in sorted(by_number)]
+        for folder, by_number in numbered.items()
+    }
 
 
 def _parsed(data: bytes, where: str) -> Any:
@@ -205,6 +209,7 @@ def _first_scorer(scores: dict[str, Any]) -> str:
 
 
 def _is_verdict(value: Any) -> bool:
+    """Whether a scorer's value says right or wrong."""
     return isinstance(value, str | int | float) and value in _RIGHT
 
 

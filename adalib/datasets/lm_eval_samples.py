@@ -51,10 +51,10 @@ def read_lm_eval_samples(path: str | os.PathLike, kind: str | None = None) -> tu
     """
     questions: dict[str, dict[str, Any]] = {}
     targets: dict[str, Any] = {}
-    by_filter: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    by_filter: dict[str, dict[str, list[dict[str, Any]]]] = {}  # samples by filter and document
     for number, record in read_lines(path, nan_as_none=True):
         where = f"{path}, line {number}"
-        responses = _responses(record, where)
+        samples = _samples(record, kind, where)
         name = text(record.get("doc_id"), f'{where}: "doc_id"')
         target = record.get("target", "")
         if targets.setdefault(name, target) != target:
@@ -66,13 +66,12 @@ def read_lm_eval_samples(path: str | os.PathLike, kind: str | None = None) -> tu
             {"id": name, "question": _question(record), "gold": _gold(target, where)},
         )
         filter_name = str(record.get("filter", "none"))
-        samples = by_filter.setdefault(filter_name, {}).setdefault(name, [])
-        answers = None if kind else _filtered(record, responses)
-        correct = _correct(record, len(responses))
-        for place, response in enumerate(responses):
-            found = answers[place] if answers else answer_in(response, True, kind)
-            samples.append({"answers": found, "correct": correct[place] if correct else None})
-    chosen = max(by_filter, key=lambda one: sum(map(len, by_filter[one].values())), default="")
+        by_filter.setdefault(filter_name, {}).setdefault(name, []).extend(samples)
+
+    def answers_under(filter_name: str) -> int:
+        return sum(map(len, by_filter[filter_name].values()))
+
+    chosen = max(by_filter, key=answers_under, default="")
     samples_of = by_filter.get(chosen, {})
     answered = {name: questions[name] for name in samples_of}
     mend = 'set "repeats: 16" in the task, or join the files of several runs'
@@ -87,12 +86,25 @@ def read_lm_eval_samples(path: str | os.PathLike, kind: str | None = None) -> tu
     return joined, summary
 
 
+def _samples(record: dict[str, Any], kind: str | None, where: str) -> list[dict[str, Any]]:
+    """Return every response of a line as an answer, with whether it is right if the line says."""
+    responses = _responses(record, where)
+    answers = None if kind else _filtered(record, responses)
+    if answers is None:
+        answers = [answer_in(response, True, kind) for response in responses]
+    correct = _correct(record, len(responses))
+    samples = []
+    for place, answer in enumerate(answers):
+        samples.append({"answers": answer, "correct": correct[place] if correct else None})
+    return samples
+
+
 def _responses(record: dict[str, Any], where: str) -> list[str]:
     """Return the texts that the model wrote; DataError if the task compared likelihoods."""
     requests = record.get("resps")
     if not isinstance(requests, list) or not requests or not isinstance(requests[0], list):
         raise DataError(f'{where}: has no "resps"; run lm_eval with --log_samples')
-    if len(requests) > 1 or not all(isinstance(one, str) for one in requests[0]):
+    if len(requests) > 1 or not all(isinstance(response, str) for response in requests[0]):
         raise DataError(
             f"{where}: holds log-likelihoods, not texts; run a task that generates answers"
         )
@@ -106,9 +118,9 @@ def _filtered(record: dict[str, Any], responses: list[str]) -> list[str] | None:
     answers = [first] if isinstance(first, str) else first
     if not isinstance(answers, list) or len(answers) != len(responses) or answers == responses:
         return None
-    if not all(isinstance(one, str) for one in answers):
+    if not all(isinstance(answer, str) for answer in answers):
         return None
-    return ["" if one == _NO_MATCH else one.strip() for one in answers]
+    return ["" if answer == _NO_MATCH else answer.strip() for answer in answers]
 
 
 def _correct(record: dict[str, Any], count: int) -> list[int] | None:
@@ -117,8 +129,8 @@ def _correct(record: dict[str, Any], count: int) -> list[int] | None:
     for name in names if isinstance(names, list) else ["exact_match"]:
         value = record.get(str(name))
         values: list[Any] = value if isinstance(value, list) else [value]
-        if len(values) == count and all(one in (0, 1) for one in values):
-            return [int(one) for one in values]
+        if len(values) == count and all(value in (0, 1) for value in values):
+            return [int(value) for value in values]
     return None
 
 

@@ -3,11 +3,14 @@
 A file has one question per line, ``{"id", "question", "gold", "answers": [...]}``. Optional fields
 with one entry per sample are ``"correct"`` (0 or 1, used instead of comparing with the gold
 answer), ``"classes"`` (class numbers, used instead of comparing answers), ``"tokens"``,
-``"logprob"`` and ``"entropy"``. ``"level"`` and any other field are kept. With several models there
-is one line per question and model, with ``"model"`` on each and optionally ``"price"`` (of a token,
-or of an answer if there are no tokens). With several reasoning efforts of a model, ``"effort"``
-comes next to ``"model"``, and every question pays for its own tokens. A fault names the file, the
-line and the mend.
+``"logprob"`` and ``"entropy"``. ``"level"`` and any other field are kept.
+
+With several models there is one line per question and model, with ``"model"`` on each and
+optionally ``"price"`` (of a token, or of an answer if there are no tokens). With several reasoning
+efforts of a model, ``"effort"`` comes next to ``"model"``, and every question pays for its own
+tokens.
+
+Every error names the file, the line and what to do.
 """
 
 from __future__ import annotations
@@ -34,6 +37,12 @@ __all__ = [
     "load",
     "text_hash",
 ]
+
+
+#: One line of a file: its place in words, its number and its record.
+Line = tuple[str, int, dict[str, Any]]
+
+_SHORT_NAMES = {"gsm8k": "gsm8k-qwen15", "math": "math-qwen15"}
 
 
 class QuestionRules:
@@ -108,16 +117,19 @@ def _number(value: Any, what: str, mend: str, fits: Callable[[float], bool]) -> 
 
 
 def _flag(value: Any, what: str) -> float:
+    """Return 0 or 1; DataError otherwise."""
     return _number(value, what, "0 or 1", lambda x: x in (0, 1))
 
 
 def _count(value: Any, what: str) -> float:
+    """Return a number of 0 or more; DataError otherwise."""
     return _number(
         value, what, "a number, 0 or more", lambda x: not isinstance(x, bool) and 0 <= x <= 1e15
     )
 
 
 def _logprob(value: Any, what: str) -> float:
+    """Return a mean log-probability; DataError otherwise."""
     # The log-probability of a certain model may be slightly above 0, by rounding.
     return _number(
         value,
@@ -128,6 +140,7 @@ def _logprob(value: Any, what: str) -> float:
 
 
 def _class(value: Any, what: str) -> float:
+    """Return the number of an answer's class; DataError otherwise."""
     return _number(
         value,
         what,
@@ -186,7 +199,7 @@ def load(
     (300, 96)
     """
     name = os.fspath(name_or_path)
-    name = _SHORT.get(name, name)
+    name = _SHORT_NAMES.get(name, name)
     names = bundled()
     path = data_folder() / "answers" / f"{name}.jsonl.gz" if name in names else Path(name)
     if path.name == name and not path.suffix and not path.exists():
@@ -200,18 +213,19 @@ def load(
             f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line"
         )
     if texts is not None:
-        _join(records, texts)
-    # It is a menu if a question comes again with another model or effort; a file may note one.
-    pairs = {
-        (str(record.get("id")), str(record.get("model")), str(record.get("effort")))
-        for _, _, record in records
-    }
-    several = len(pairs) > len({question for question, *_ in pairs})
-    return _menu(name, records) if several else from_records(name, records)
+        _add_texts(records, texts)
+    return _menu(name, records) if _is_menu(records) else from_records(name, records)
 
 
-_Line = tuple[str, int, dict[str, Any]]  # place in words, line number, record
-_SHORT = {"gsm8k": "gsm8k-qwen15", "math": "math-qwen15"}
+def _is_menu(records: list[Line]) -> bool:
+    """Whether a question comes again with another model or effort; one alone is no menu."""
+    ids = set()
+    answered = set()
+    for _, _, record in records:
+        name = str(record.get("id"))
+        ids.add(name)
+        answered.add((name, str(record.get("model")), str(record.get("effort"))))
+    return len(answered) > len(ids)
 
 
 def text_hash(question: str) -> str:
@@ -219,7 +233,7 @@ def text_hash(question: str) -> str:
     return hashlib.sha256(question.strip().encode()).hexdigest()[:16]
 
 
-def _join(records: list[_Line], texts: str | os.PathLike) -> None:
+def _add_texts(records: list[Line], texts: str | os.PathLike) -> None:
     """Add the texts of a benchmark's file to the records, by id or, without ids, by line."""
     question_of: dict[str, str] = {}
     for place, (number, line) in enumerate(read_lines(texts)):
@@ -258,9 +272,9 @@ def _read_text(question: str, read: dict[str, Any], where: str) -> ReadText:
     return ReadText(question, read["features"], read["ngrams"])
 
 
-def _menu(source: str, records: list[_Line]) -> Menu:
+def _menu(source: str, records: list[Line]) -> Menu:
     """Check the lines of several models, and put them together in one order of questions."""
-    by_model: dict[str, list[_Line]] = {}
+    by_model: dict[str, list[Line]] = {}
     prices: dict[str, float] = {}
     efforts = any(record.get("effort") is not None for _, _, record in records)
     for where, number, record in records:
@@ -283,17 +297,17 @@ def _menu(source: str, records: list[_Line]) -> Menu:
     first, *_ = models
     order = {name: i for i, name in enumerate(models[first].ids)}
     for model, responses in models.items():
-        only = set(responses.ids) ^ set(order)
-        if only:
+        missing = set(responses.ids) ^ set(order)
+        if missing:
             raise DataError(
-                f"{source}: question {min(only)[:60]!r} is not answered by both "
+                f"{source}: question {min(missing)[:60]!r} is not answered by both "
                 f"{first!r} and {model!r}; give every model all questions"
             )
         models[model] = responses.take(np.argsort([order[name] for name in responses.ids]))
     return Menu(models, prices, per_question=efforts)
 
 
-#: The fields that hold one entry per answer, and the check of an entry.
+# The fields that hold one entry per answer, and the check of an entry.
 _ENTRY_CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "correct": _flag,
     "tokens": _count,
@@ -303,41 +317,30 @@ _ENTRY_CHECKS: dict[str, Callable[[Any, str], Any]] = {
 }
 
 
-def from_records(source: str, records: list[_Line]) -> Responses:
+def from_records(source: str, records: list[Line]) -> Responses:
     """Check the lines of a file, each with its place in words and its number, and join them."""
-    columns: dict[str, list] = {name: [] for name in (*REQUIRED, "level", *_ENTRY_CHECKS)}
+    checked_fields = (*REQUIRED, "level", *_ENTRY_CHECKS)
     rules = QuestionRules(REQUIRED)
-    for line in records:
-        row = _checked_row(line, records[0], rules)
-        for name, column in columns.items():
-            column.append(row.get(name))
-    for name in dict.fromkeys(
-        name for _, _, record in records for name in record if name not in columns
-    ):
-        columns[name] = [record.get(name) for _, _, record in records]
-    given_columns = {
+    rows = [_checked_row(line, records[0], rules) for line in records]
+    columns: dict[str, list] = {name: [row.get(name) for row in rows] for name in checked_fields}
+    fields_in_file = dict.fromkeys(name for _, _, record in records for name in record)
+    for name in fields_in_file:
+        if name not in columns:
+            columns[name] = [record.get(name) for _, _, record in records]
+    given = {
         name: column
         for name, column in columns.items()
         if any(value is not None for value in column)
     }
-    ids, questions, golds, answers = (given_columns.pop(name) for name in REQUIRED)
+    ids, questions, golds, answers = (given.pop(name) for name in REQUIRED)
+    levels = given.pop("level", None)
+    sampled = {name: np.array(given.pop(name), dtype=float) for name in SAMPLED if name in given}
     return Responses(
-        ids,
-        questions,
-        golds,
-        answers,
-        levels=given_columns.pop("level", None),
-        **{
-            name: np.array(given_columns.pop(name), dtype=float)
-            for name in SAMPLED
-            if name in given_columns
-        },
-        extras=given_columns,
-        source=source,
+        ids, questions, golds, answers, levels=levels, **sampled, extras=given, source=source
     )
 
 
-def _checked_row(line: _Line, first_line: _Line, rules: QuestionRules) -> dict[str, Any]:
+def _checked_row(line: Line, first_line: Line, rules: QuestionRules) -> dict[str, Any]:
     """Return the checked fields of one line; raise DataError where it differs from the first."""
     where, number, record = line
     may_be_blank = ("question",) if record.get("correct") is None else ("question", "gold")
@@ -361,14 +364,15 @@ def _checked_row(line: _Line, first_line: _Line, rules: QuestionRules) -> dict[s
             entries = f"has {len(row[name])} entries for {samples} answers"
             raise DataError(f'{where}: "{name}" {entries}; give one each')
     classes = row.get("classes", ())
-    if any((c < 0) != (answer == "") for c, answer in zip(classes, row["answers"], strict=False)):
+    pairs = zip(classes, row["answers"], strict=False)
+    if any((class_number < 0) != (answer == "") for class_number, answer in pairs):
         raise DataError(
             f'{where}: "classes" must be -1 where the answer is empty, and only there; mend that'
         )
     return row
 
 
-def _check_presence(name: str, line: _Line, first_line: _Line) -> None:
+def _check_presence(name: str, line: Line, first_line: Line) -> None:
     """Raise DataError for a field that only one of the two lines has."""
     where, _, record = line
     _, line1, first = first_line

@@ -18,7 +18,7 @@ from adalib.datasets.golds import read_golds
 from adalib.datasets.loading import text_hash
 from adalib.datasets.responses import Responses
 from adalib.datasets.sampled import join_samples
-from adalib.vote.kinds import answer_reader
+from adalib.vote.kinds import Reader, answer_reader
 
 __all__ = ["content_text", "field_at", "is_log", "read_log", "user_text"]
 
@@ -50,7 +50,7 @@ def read_log(path: str | os.PathLike, gold: str, kind: str = "auto") -> tuple[Re
     gold : str
         A file of correct answers, or a field such as ``metadata.gold``.
     kind : str
-        What an answer is, as in `adalib.vote.answers`.
+        What an answer is, as in `adalib.vote.kinds`.
 
     Returns
     -------
@@ -81,29 +81,16 @@ def read_log(path: str | os.PathLike, gold: str, kind: str = "auto") -> tuple[Re
             f"{path}: holds replies of {', '.join(sorted(models))[:200]}; "
             "give the lines of one model"
         )
-    with_gold = [key for key, one in questions.items() if one["gold"] is not None]
+    with_gold = {
+        key: question for key, question in questions.items() if question["gold"] is not None
+    }
     if questions and not with_gold:
         raise DataError(
             f"{path}: {gold} has no correct answer to its questions; name another field, or a file"
         )
-    responses = join_samples(
-        path,
-        {key: questions[key] for key in with_gold},
-        {
-            key: [
-                {
-                    "answers": extract(reply.text, reply.finish == "stop"),
-                    "texts": reply.text,
-                    "finish": reply.finish,
-                    "tokens": reply.tokens,
-                    "logprob": reply.logprob,
-                }
-                for reply in replies[key]
-            ]
-            for key in with_gold
-        },
-        mend="sample the questions again with adalib collect",
-    )
+    samples = {key: [_sample(reply, extract) for reply in replies[key]] for key in with_gold}
+    mend = "sample the questions again with adalib collect"
+    responses = join_samples(path, with_gold, samples, mend)
     summary = (
         f"{count:,} lines hold {len(questions):,} prompts; "
         f"kept are {responses.n:,} with {responses.samples} answers each"
@@ -113,6 +100,17 @@ def read_log(path: str | os.PathLike, gold: str, kind: str = "auto") -> tuple[Re
             ", and a router asks hard questions more often: these may be harder than your traffic"
         )
     return responses, summary
+
+
+def _sample(reply: _Reply, extract: Reader) -> dict[str, Any]:
+    """Return a logged answer with its fields, as `join_samples` takes it."""
+    return {
+        "answers": extract(reply.text, reply.finish == "stop"),
+        "texts": reply.text,
+        "finish": reply.finish,
+        "tokens": reply.tokens,
+        "logprob": reply.logprob,
+    }
 
 
 def _request(record: dict[str, Any]) -> Any:
@@ -156,8 +154,8 @@ def _find(value: Any, name: str, deep: int = 4) -> Any:
     value = _opened(value)
     if not isinstance(value, dict) or not deep:
         return None
-    inner = (_find(one, name, deep - 1) for one in value.values())
-    return _opened(value.get(name)) or next(filter(None, inner), None)
+    inside_fields = (_find(field, name, deep - 1) for field in value.values())
+    return _opened(value.get(name)) or next(filter(None, inside_fields), None)
 
 
 def field_at(value: Any, path: str) -> Any:

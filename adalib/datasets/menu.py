@@ -156,6 +156,7 @@ class Menu:
         return Menu(self.models, prices, per_question=self.per_question)
 
     def _check_tokens(self, other_mend: str) -> None:
+        """Raise DataError if a model has no tokens."""
         for name, responses in self.models.items():
             if responses.tokens is None:
                 raise DataError(

@@ -1,6 +1,7 @@
-"""Populations of simulated questions.
+"""Populations of simulated questions, whose true accuracy is known.
 
-A simulated question is its distribution over answers, so its true Acc(x, b) is known.
+A simulated question is its distribution over answers, from which Acc(x, b) follows exactly. Answers
+can be drawn from it, and estimates made from them can be compared with the truth.
 """
 
 from __future__ import annotations
@@ -120,9 +121,9 @@ class Population:
         >>> Population.from_responses(sampled).probs
         array([[0.5 , 0.25, 0.25]])
         """
-        column = np.where(
-            responses.values > 0, 0, np.where(responses.classes < 0, 1, responses.classes + 2)
-        )
+        column = responses.classes + 2
+        column[responses.classes < 0] = 1
+        column[responses.values > 0] = 0
         counts = np.zeros((responses.n, max(column.max() + 1, 2)))
         np.add.at(counts, (np.arange(responses.n)[:, None], column), 1)
         used = counts.any(axis=0) | (np.arange(counts.shape[1]) < 2)

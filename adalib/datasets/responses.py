@@ -1,6 +1,7 @@
 """Questions with their sampled answers, and the utility table that they give.
 
-Answers are compared once, and every estimate of Acc(x, b) is read off the classes.
+Equal answers form classes. Answers are compared once, and every estimate of Acc(x, b) is made from
+the classes.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ __all__ = ["BUCKETS", "FEATURES", "REQUIRED", "SAMPLED", "ReadText", "Responses"
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 _COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number per sample
-FEATURES = 18  # numbers that a `ReadText` carries: features of the text,
-BUCKETS = 512  # and hashed n-grams
+FEATURES = 18  # features of the text that a `ReadText` carries
+BUCKETS = 512  # counts of hashed n-grams that it carries
 
 
 class ReadText(str):
@@ -201,9 +202,15 @@ class Responses:
         for i, (gold, row) in enumerate(zip(self.golds, self.answers, strict=True)):
             classes = self.classes[i].tolist()
             # The first answer of a class is compared for all of them.
-            first = dict(zip(reversed(classes), reversed(row), strict=True))
-            correct = {c for c, answer in first.items() if c >= 0 and same_answer(answer, gold)}
-            values[i] = [c in correct for c in classes]
+            first_answer: dict[int, str] = {}
+            for number, answer in zip(classes, row, strict=True):
+                first_answer.setdefault(number, answer)
+            correct = {
+                number
+                for number, answer in first_answer.items()
+                if number >= 0 and same_answer(answer, gold)
+            }
+            values[i] = [number in correct for number in classes]
         return values
 
     def table(
@@ -309,19 +316,19 @@ class Responses:
         return self._samples(places[:, [sample]]), self._samples(np.delete(places, sample, axis=1))
 
     def _samples(self, places: np.ndarray) -> Responses:
-        """Return the samples at these places of every question."""
+        """Return the samples at these places of every question, (N, number of samples)."""
 
         def deal(column: Sequence) -> list:
             rows = zip(column, places.tolist(), strict=True)
-            return [row if row is None else [row[j] for j in js] for row, js in rows]
+            return [row if row is None else [row[place] for place in kept] for row, kept in rows]
 
-        extras = dict(self.extras)
-        for name, column in extras.items():
-            if all(
-                row is None or (isinstance(row, list) and len(row) == self.samples)
-                for row in column
-            ):
-                extras[name] = deal(column)
+        def per_sample(row: Any) -> bool:
+            return row is None or (isinstance(row, list) and len(row) == self.samples)
+
+        extras = {
+            name: deal(column) if all(map(per_sample, column)) else column
+            for name, column in self.extras.items()
+        }
         sampled = self._sampled(lambda values: np.take_along_axis(values, places, 1))
         some = replace(self, answers=deal(self.answers), extras=extras, **sampled)
         if "classes" in vars(self):  # what has been compared is not compared again
@@ -354,9 +361,10 @@ def _renumbered(classes: np.ndarray) -> np.ndarray:
     """Number the classes of every row in order of first appearance; -1 stays."""
     read = classes >= 0
     numbers = np.zeros(classes.shape, dtype=classes.dtype)
-    # Shifted so that no two rows have a class in common.
+    # Shifted so that no two rows have a class in common, and all rows can be numbered together.
     apart = classes + (classes.max() + 1) * np.arange(len(classes))[:, None]
-    _, first, own = np.unique(apart[read], return_index=True, return_inverse=True)
-    numbers[read] = first.argsort().argsort()[own]
-    start = numbers.min(axis=1, keepdims=True, where=read, initial=classes.size)
-    return np.where(read, numbers - start, -1).astype(classes.dtype)
+    _, first_place, which = np.unique(apart[read], return_index=True, return_inverse=True)
+    rank_of_class = first_place.argsort().argsort()  # by first appearance, over all rows
+    numbers[read] = rank_of_class[which]
+    first_of_row = numbers.min(axis=1, keepdims=True, where=read, initial=classes.size)
+    return np.where(read, numbers - first_of_row, -1).astype(classes.dtype)

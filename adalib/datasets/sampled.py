@@ -1,4 +1,4 @@
-"""Join answers that came one by one, as logs hold them, to questions with equally many answers."""
+"""Join answers that were logged one by one into questions with equally many answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from adalib.vote.kinds import answer_reader, short_text
 __all__ = ["answer_in", "join_samples"]
 
 Question = dict[str, Any]  # its id, question and gold
-Sample = dict[str, Any]  # one answer: what each list of a line holds of it, such as "answers"
+Sample = dict[str, Any]  # one answer and its fields: one entry of each list of a line
 
 
 def answer_in(written: str, finished: bool, kind: str | None) -> str:
-    """Return the answer of a text, by kind; without one, a short text may be an answer itself."""
+    """Return the answer of a text, by kind; without a kind, a short text may be the answer."""
     if kind:
         return answer_reader(kind)(written, finished)
     return answer_reader("auto")(written, finished) or short_text(written)
@@ -43,19 +43,25 @@ def join_samples(
         What to do if hardly a question was answered twice.
     """
     sizes = [len(samples[key]) for key in questions]
-    most_kept = max(
-        set(sizes), key=lambda size: size * sum(other >= size for other in sizes), default=0
-    )
-    if most_kept < 2:
+
+    def answers_kept(size: int) -> int:
+        return size * sum(other >= size for other in sizes)
+
+    per_question = max(set(sizes), key=answers_kept, default=0)
+    if per_question < 2:
         raise DataError(f"{path}: hardly a question was answered twice; {mend}")
-    kept = {key: samples[key][:most_kept] for key in questions if len(samples[key]) >= most_kept}
-    fields = [
-        name
-        for name in dict.fromkeys(name for row in kept.values() for one in row for name in one)
-        if all(one.get(name) is not None for row in kept.values() for one in row)
-    ]
+    kept = {
+        key: samples[key][:per_question] for key in questions if len(samples[key]) >= per_question
+    }
+    fields = _common_fields([sample for row in kept.values() for sample in row])
     lines = []
     for number, (key, row) in enumerate(kept.items(), start=1):
-        line = questions[key] | {name: [one[name] for one in row] for name in fields}
+        line = questions[key] | {name: [sample[name] for sample in row] for name in fields}
         lines.append((f"{path}, question {number}", number, line))
     return from_records(os.fspath(path), lines)
+
+
+def _common_fields(samples: list[Sample]) -> list[str]:
+    """Return the fields that every sample has, in the order in which they appear."""
+    names = dict.fromkeys(name for sample in samples for name in sample)
+    return [name for name in names if all(sample.get(name) is not None for sample in samples)]

@@ -120,9 +120,11 @@ def _holds_bool(values: Any) -> bool:
 
 
 def _short(value: Any) -> str:
+    """Write a value in at most 40 characters."""
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _between(low: float, high: float) -> str:
+    """Write the bounds, for a message; nothing if there are none."""
     return "" if math.isinf(low) and math.isinf(high) else f" from {low:g} to {high:g}"

@@ -4,7 +4,8 @@ They look at nothing, at the length of the question, or at the correct answers.
 
 Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper
 concave hull of the uniform budgets. A policy that does not beat it, at the cost the policy really
-has, has learned nothing."""
+has, has learned nothing.
+"""
 
 from __future__ import annotations
 
@@ -56,43 +57,41 @@ class Plan:
         weights = np.array(self.weights, dtype=float)
         if weights.ndim != 2 or 0 in weights.shape:
             raise ValueError(
-                f"weights have shape {weights.shape}; give one row per question and one column a "
-                "budget"
+                f"weights have shape {weights.shape}; "
+                "give one row per question and one column per budget"
             )
-        bad = np.flatnonzero(
-            ~((weights >= 0).all(axis=1) & (np.abs(weights.sum(axis=1) - 1) < 1e-9))
-        )
+        sums_to_one = np.abs(weights.sum(axis=1) - 1) < 1e-9
+        bad = np.flatnonzero(~((weights >= 0).all(axis=1) & sums_to_one))
         if bad.size:
             raise ValueError(
-                f"row {bad[0]} of weights is {weights[bad[0]]}; give chances of 0 or more that "
-                "sum to 1"
+                f"row {bad[0]} of weights is {weights[bad[0]]}; "
+                "give chances of 0 or more that sum to 1"
             )
         weights.flags.writeable = False
         object.__setattr__(self, "weights", weights)
 
     def expected(self, table: ArrayLike) -> np.ndarray:
-        """Expected value of each question, of accuracies (N, K) or of costs (K,) or (N, K)."""
+        """Return the expected value of each question, from a table of shape (N, K) or (K,)."""
         return (self.weights * np.asarray(table, dtype=float)).sum(axis=1)
 
     def outcome(self, table: UtilityTable) -> tuple[np.ndarray, np.ndarray]:
-        """Expected cost and accuracy of each question, two arrays of shape (N,)."""
+        """Return the expected cost and accuracy of each question, two arrays of shape (N,)."""
         return self.expected(table.cost), self.expected(table.acc)
 
     def draw(self, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Draw a column for each question, shape (N,)."""
-        reached = self.weights.cumsum(axis=1)[:, :-1]
-        return (np.random.default_rng(rng).random((len(reached), 1)) >= reached).sum(axis=1)
+        # A uniform number has passed as many cumulative probabilities as its column's number.
+        cumulative = self.weights.cumsum(axis=1)[:, :-1]
+        uniform = np.random.default_rng(rng).random((len(cumulative), 1))
+        return (uniform >= cumulative).sum(axis=1)
 
 
 def from_labels(labels: ArrayLike, k: int) -> Plan:
     """Return the plan that gives every question its label, of ``k`` columns."""
     labels = np.asarray(labels)
-    if (
-        labels.ndim != 1
-        or labels.dtype.kind not in "iu"
-        or not ((labels >= 0) & (labels < k)).all()
-    ):
-        raise ValueError(f"labels must be column numbers from 0 to {k - 1}, one a question")
+    integers = labels.ndim == 1 and labels.dtype.kind in "iu"
+    if not integers or not ((labels >= 0) & (labels < k)).all():
+        raise ValueError(f"labels must be column numbers from 0 to {k - 1}, one per question")
     return Plan(np.eye(k)[labels])
 
 
@@ -101,8 +100,8 @@ def fixed(cost: ArrayLike, budget: float, n: int) -> Plan:
 
     What the average leaves over stays unspent.
     """
-    row, low = _below(cost, budget)
-    return from_labels(np.full(n, low), row.size)
+    costs, low = _largest_within(cost, budget)
+    return from_labels(np.full(n, low), costs.size)
 
 
 def random(cost: ArrayLike, budget: float, n: int) -> Plan:
@@ -111,11 +110,13 @@ def random(cost: ArrayLike, budget: float, n: int) -> Plan:
     >>> random([1, 2, 4, 8, 16], budget=3, n=1).weights.tolist()
     [[0.0, 0.5, 0.5, 0.0, 0.0]]
     """
-    row, low = _below(cost, budget)
-    high = min(low + 1, row.size - 1)
-    share = np.clip((budget - row[low]) / (row[high] - row[low] or 1.0), 0, 1)
-    columns = np.eye(row.size)
-    return Plan(np.tile((1 - share) * columns[low] + share * columns[high], (n, 1)))
+    costs, low = _largest_within(cost, budget)
+    high = min(low + 1, costs.size - 1)
+    rise = costs[high] - costs[low]
+    share = np.clip((budget - costs[low]) / (rise or 1.0), 0, 1)
+    columns = np.eye(costs.size)
+    mix = (1 - share) * columns[low] + share * columns[high]
+    return Plan(np.tile(mix, (n, 1)))
 
 
 def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = None) -> Plan:
@@ -149,39 +150,48 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
     """
     acc, cost = check_table(acc, cost)
     # A plan that treats all questions alike faces one question, the average, which may be split.
-    best = frontier(acc.mean(axis=0, keepdims=True), _row(cost)).at(budget)
+    best = frontier(acc.mean(axis=0, keepdims=True), _average_costs(cost)).at(budget)
     shares = np.eye(acc.shape[1])[best.labels]
     if best.split is not None:
-        shares[0, [best.split.low, best.split.high]] = 1 - best.split.share, best.split.share
+        shares[0, best.split.low] = 1 - best.split.share
+        shares[0, best.split.high] = best.split.share
     return Plan(np.repeat(shares, len(acc) if n is None else n, axis=0))
 
 
 def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> Plan:
     """Give the longest questions the most expensive column and all others the cheapest.
 
-    This is how we read the paper's Heuristic.
-
-    Inferred from the printed costs: 16 answers for the fewest longest of 200 questions that reach
-    the budgets 1.5, 2 and 3 cost 1.525, 2.05 and 3.025. Questions are texts, or their lengths; of
-    equals the earlier is the longer."""
-    texts = (q.features[0] if isinstance(q, ReadText) else q for q in questions)
-    lengths = np.array([float(len(q) if isinstance(q, str) else q) for q in texts])
+    This is how we read the paper's Heuristic. We infer it from the printed costs: if the longest of
+    200 questions get 16 answers, as few of them as reach the budgets 1.5, 2 and 3, the costs are
+    1.525, 2.05 and 3.025. Questions are texts, or their lengths; of two equally long ones the
+    earlier goes first.
+    """
+    lengths = np.array([_length(question) for question in questions])
     n = lengths.size
-    _, cost = check_table(np.zeros((n, np.shape(cost)[-1])), cost)
-    _below(cost, budget)
-    order = np.argsort(-lengths, kind="stable")
-    rise = np.broadcast_to(cost[..., -1] - cost[..., 0], n)[order]
-    missing = n * budget - np.broadcast_to(cost[..., 0], n).sum()
-    # How many it takes to spend what is missing; a hair less than all of it is rounding.
-    dear = int(np.searchsorted(rise.cumsum(), missing * (1 - 1e-12))) + 1 if missing > 0 else 0
+    k = np.shape(cost)[-1]
+    _, cost = check_table(np.zeros((n, k)), cost)
+    _largest_within(cost, budget)  # raises if the budget cannot be met
+    longest_first = np.argsort(-lengths, kind="stable")
+    rise = np.broadcast_to(cost[..., -1] - cost[..., 0], n)[longest_first]
+    unspent = n * budget - np.broadcast_to(cost[..., 0], n).sum()
+    upgraded = 0
+    if unspent > 0:
+        # The fewest that spend all of it; a hair less is rounding.
+        upgraded = int(np.searchsorted(rise.cumsum(), unspent * (1 - 1e-12))) + 1
     labels = np.zeros(n, dtype=int)
-    labels[order[:dear]] = cost.shape[-1] - 1
-    return from_labels(labels, cost.shape[-1])
+    labels[longest_first[:upgraded]] = k - 1
+    return from_labels(labels, k)
+
+
+def _length(question: str | float) -> float:
+    """Return the characters of a question; a `ReadText` carries the number without the text."""
+    if isinstance(question, ReadText):
+        return float(question.features[0])
+    return float(len(question) if isinstance(question, str) else question)
 
 
 #: The plans that learn nothing, by the names of their rows in `held_out`, as functions of the
-#: questions, the costs and the budget. A new baseline is a function of this module and its line
-#: here.
+#: questions, the costs and the budget. A new baseline is a function in this module and a line here.
 PLANS: Mapping[str, Callable[[Sequence[str], ArrayLike, float], Plan]] = {
     "fixed": lambda questions, cost, budget: fixed(cost, budget, len(questions)),
     "random": lambda questions, cost, budget: random(cost, budget, len(questions)),
@@ -219,19 +229,19 @@ def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(values, columns=[f"noise_{j}" for j in range(columns)])
 
 
-def _row(cost: ArrayLike) -> np.ndarray:
-    """One cost a column: the mean over questions where they pay differently."""
+def _average_costs(cost: ArrayLike) -> np.ndarray:
+    """Return one cost per column: the mean over questions where they pay differently."""
     cost = np.asarray(cost, dtype=float)
-    row = cost.mean(axis=0) if cost.ndim == 2 else cost
-    return check_table(np.zeros((1, row.size)), row)[1]
+    costs = cost.mean(axis=0) if cost.ndim == 2 else cost
+    return check_table(np.zeros((1, costs.size)), costs)[1]
 
 
-def _below(cost: ArrayLike, budget: float) -> tuple[np.ndarray, int]:
+def _largest_within(cost: ArrayLike, budget: float) -> tuple[np.ndarray, int]:
     """Return the columns' costs and the most expensive column within the budget, to rounding."""
-    row = _row(cost)
-    if not np.isfinite(budget) or budget < row[0] * (1 - 1e-12):
+    costs = _average_costs(cost)
+    if not np.isfinite(budget) or budget < costs[0] * (1 - 1e-12):
         raise ValueError(
             f"the budget is {budget}; give a finite number, at least the cheapest column's "
-            f"{row[0]:g}"
+            f"{costs[0]:g}"
         )
-    return row, int(row.searchsorted(budget * (1 + 1e-12), side="right")) - 1
+    return costs, int(costs.searchsorted(budget * (1 + 1e-12), side="right")) - 1

@@ -1,6 +1,8 @@
-"""Value an oracle honestly, with other answers than those that chose its labels.
+"""Score an oracle honestly, on other answers than those that chose its labels.
 
-Chosen and scored on the same samples, an oracle picks each question's luckiest budget.
+An oracle that is chosen and scored on the same samples picks each question's luckiest budget, and
+looks better than it is. Here one half of the samples chooses and the other half scores. On
+simulated questions the truth scores, which shows what cross-fitting is worth.
 """
 
 from __future__ import annotations
@@ -39,11 +41,10 @@ class OracleScore:
     target.
     """
 
-    targets: np.ndarray  # average costs that the oracle was allowed
-    # Accuracy of the labels on the samples that chose them: in-sample, too good on average.
-    claimed: np.ndarray
-    accuracy: np.ndarray  # accuracy of the same labels on the other samples
-    cost: np.ndarray  # and what they cost there
+    targets: np.ndarray  #: average costs that the oracle was allowed
+    claimed: np.ndarray  #: accuracy on the samples that chose the labels, too good on average
+    accuracy: np.ndarray  #: accuracy of the same labels on the other samples
+    cost: np.ndarray  #: and what they cost there
 
     @cached_property
     def value(self) -> Interval:
@@ -94,9 +95,13 @@ def score_oracle(
         )
     path = frontier(choose.acc, choose.cost)
     labels = np.column_stack([path.at(target).labels for target in targets])
-    arrays = choose.acc, score.acc, np.broadcast_to(score.cost, score.acc.shape)
-    claimed, accuracy, cost = (np.take_along_axis(array, labels, axis=1) for array in arrays)
-    return OracleScore(np.array(targets, dtype=float), claimed, accuracy, cost)
+    costs = np.broadcast_to(score.cost, score.acc.shape)
+    return OracleScore(
+        targets=np.array(targets, dtype=float),
+        claimed=np.take_along_axis(choose.acc, labels, axis=1),
+        accuracy=np.take_along_axis(score.acc, labels, axis=1),
+        cost=np.take_along_axis(costs, labels, axis=1),
+    )
 
 
 def cross_fitted_oracle(
@@ -145,11 +150,11 @@ def cross_fitted_oracle(
     votes = compared(responses)
     scores = []
     for number in range(splits):
-        first, second = (
-            half.table(budgets, **table) for half in votes.split_samples(seed + number)
-        )
-        scores += [score_oracle(first, second, targets), score_oracle(second, first, targets)]
-    return _averaged(scores, lambda parts: np.mean(parts, axis=0))
+        halves = votes.split_samples(seed + number)
+        first, second = (half.table(budgets, **table) for half in halves)
+        scores.append(score_oracle(first, second, targets))
+        scores.append(score_oracle(second, first, targets))
+    return _averaged(scores, lambda figures: figures.mean(axis=0))
 
 
 def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: int = 1) -> None:
@@ -178,7 +183,7 @@ def compared(responses: Responses | Menu) -> Responses | Menu:
         )
     names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
     numbered = replace(responses, answers=names, correct=responses.values, extras={})
-    numbered.__dict__["classes"] = responses.classes
+    vars(numbered)["classes"] = responses.classes  # fills the cached property
     return numbered
 
 
@@ -231,23 +236,18 @@ def rehearse_oracle(
     >>> nothing.value.mean.round(3), bool(nothing.optimism.low[0] > 0.01)
     (array([0.5]), True)
     """
-    budgets, cost, n = tuple(budgets), np.array(budgets, dtype=float), population.n
-    uniforms = np.concatenate(
-        [np.random.default_rng(seed + d).random((n, R)) for d in range(draws)]
-    )
-    classes = draw(np.tile(population.probs, (draws, 1)), uniforms)
-    values = classes == np.tile(population.correct, draws)[:, None]
-    if population.empty is not None:
-        classes[classes == population.empty] = -1
+    budgets = tuple(budgets)
+    cost = np.array(budgets, dtype=float)
+    classes, values = _drawn_samples(population, R, draws, seed)
 
     def estimated(samples: slice) -> list[UtilityTable]:
         # All draws in one call: equal situations are then counted once.
         acc = ESTIMATORS[estimator](classes[:, samples], values[:, samples], budgets, ties)
-        return [UtilityTable(part, cost, budgets) for part in acc.reshape(draws, n, -1)]
+        by_draw = acc.reshape(draws, population.n, -1)
+        return [UtilityTable(acc_of_draw, cost, budgets) for acc_of_draw in by_draw]
 
-    if (
-        halves
-    ):  # the samples come in no order, so the first half and the second are one random split
+    if halves:
+        # The samples come in no order, so the first half and the second are one random split.
         first = estimated(slice(R // 2))
         second = estimated(slice(R // 2, R))
         pairs = [*zip(first, second, strict=True), *zip(second, first, strict=True)]
@@ -255,18 +255,34 @@ def rehearse_oracle(
         truth = UtilityTable(population.acc(budgets), cost, budgets)
         pairs = [(table, truth) for table in estimated(slice(R))]
     scores = [score_oracle(choose, score, targets) for choose, score in pairs]
-    return _averaged(
-        scores, lambda parts: parts.mean(axis=1).reshape(-1, draws, len(targets)).mean(axis=0)
-    )
+
+    def mean_by_draw(figures: np.ndarray) -> np.ndarray:
+        # Over the questions, and then over the two halves of a draw, if there are two.
+        return figures.mean(axis=1).reshape(-1, draws, len(targets)).mean(axis=0)
+
+    return _averaged(scores, mean_by_draw)
+
+
+def _drawn_samples(
+    population: Population, samples: int, draws: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes of simulated answers and whether they are right, (draws * N, samples)."""
+    shape = (population.n, samples)
+    uniforms = [np.random.default_rng(seed + number).random(shape) for number in range(draws)]
+    classes = draw(np.tile(population.probs, (draws, 1)), np.concatenate(uniforms))
+    right = classes == np.tile(population.correct, draws)[:, None]
+    if population.empty is not None:
+        classes[classes == population.empty] = -1
+    return classes, right
 
 
 def _averaged(
     scores: Sequence[OracleScore], mean: Callable[[np.ndarray], np.ndarray]
 ) -> OracleScore:
     """Return one score from several; ``mean`` averages their stacked arrays, (S, N, T)."""
-    averages = (
-        mean(np.array([getattr(score, name) for score in scores]))
-        for name in ("claimed", "accuracy", "cost")
+    return OracleScore(
+        targets=scores[0].targets,
+        claimed=mean(np.array([score.claimed for score in scores])),
+        accuracy=mean(np.array([score.accuracy for score in scores])),
+        cost=mean(np.array([score.cost for score in scores])),
     )
-    claimed, accuracy, cost = averages
-    return OracleScore(scores[0].targets, claimed, accuracy, cost)

@@ -29,7 +29,7 @@ from adalib.evaluate.trials import (
     Half,
     Learner,
     Planner,
-    checked,
+    checked_learners,
     learned,
     plan_waiting,
 )
@@ -211,7 +211,7 @@ def held_out(
     member = members(responses, settings.groups)
     fold = deal(member, settings.folds, settings.seed)
     check_halves(responses, budgets)
-    trained = checked(learners, settings.seed)
+    trained = checked_learners(learners, settings.seed)
     _check_settings(settings, given, noises)
     opening, votes = _votes(responses, given.first)
     table: MakeTable = settings.table or type(responses).table

@@ -1,6 +1,7 @@
 """Tables that are expensive to compute, recorded once by the scripts ``data/record_*.py``.
 
-A script computes a table part by part and keeps it in a file, which a chapter reads.
+A script computes a table part by part and saves it in ``data/recorded/``, and the chapters read it
+from there. What scripts and chapters must agree on, such as the names of policies, is here too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = [
     "recorded_cells",
 ]
 
-#: What each rung of the ladder looks at.
+#: The signals of each rung of the ladder, by its name in the table.
 LADDER: Mapping[str, tuple[str, ...]] = {
     "votes": ("votes",),
     "votes + text": ("votes", "text"),
@@ -39,21 +40,16 @@ LADDER: Mapping[str, tuple[str, ...]] = {
     "all three": ("votes", "text", "certainty"),
 }
 
-AS_PUBLISHED = "as published"  # said of a peer that is not tuned
-GO_UP = "go on or go up"  # priced stopping with escalation, by its name in the table
-# Where a priced policy may stop; the mix and the oracle get this menu too.
-STOPS = (
-    *range(1, 17),
-    20,
-    24,
-    28,
-    32,
-    40,
-)
+#: How the table marks a peer that is not tuned.
+AS_PUBLISHED = "as published"
+#: Name of priced stopping with escalation in the table.
+GO_UP = "go on or go up"
+#: Numbers of answers at which a priced policy may stop; the mix and the oracle have the same.
+STOPS = (*range(1, 17), 20, 24, 28, 32, 40)
 #: Orders in which a rule sees its training answers: few, so that anyone can compute it again.
 REPEATS = 4
 
-#: What is held out for every model, by its name in the table.
+#: The learners that are held out for every model, by their names in the table.
 MODEL_LEARNERS: Mapping[str, Learner | Planner] = {
     "label policy": LabelPolicy(),
     "curve policy": CurvePolicy(),
@@ -74,12 +70,15 @@ def record(
     With ``anew`` all parts are computed.
     """
     file = data_folder() / "recorded" / f"{name}.jsonl"
-    rows = [] if anew or not file.exists() else [row for _, row in read_lines(file)]
-    there = {row["part"] for row in rows}
+    rows: list[dict] = []
+    if file.exists() and not anew:
+        rows = [row for _, row in read_lines(file)]
+    computed_parts = {row["part"] for row in rows}
     for part, compute in tqdm(list(parts), unit=" parts"):
-        if part not in there:
-            rows += [{"part": part, **row} for row in compute()]
-            write_lines(file, rows)
+        if part in computed_parts:
+            continue
+        rows += [{"part": part, **row} for row in compute()]
+        write_lines(file, rows)
 
 
 def recorded(name: str) -> dict[str, list[dict]]:
@@ -103,19 +102,16 @@ def model_cells(
     targets: Sequence[float],
     learners: Mapping[str, Learner | Planner] = MODEL_LEARNERS,
 ) -> list[dict]:
-    """Hold out what pays for one model: both oracles, noise, and the learners."""
+    """Score the learners held out for one model, next to both oracles and noise."""
     rows = held_out(answers, targets, learners=learners, noises=1, protocol=Protocol(folds=2))
-    return [
-        figures(row)
-        for row in rows
-        if row.policy in ("oracle", "oracle_in_sample", "noise", *learners)
-    ]
+    wanted = ("oracle", "oracle_in_sample", "noise", *learners)
+    return [figures(row) for row in rows if row.policy in wanted]
 
 
 def figures(row: HeldOutRow) -> dict:
-    """What is recorded of a row: its policy, its target and its figures to five digits."""
-    kept = {name: getattr(row, name) for name in _KEPT}
-    rounded = {
-        name: None if value is None else round(float(value), 5) for name, value in kept.items()
-    }
-    return {"policy": row.policy, "target": row.target, **rounded}
+    """Return what is recorded of a row: its policy, its target and its figures to five digits."""
+    kept: dict = {"policy": row.policy, "target": row.target}
+    for name in _KEPT:
+        value = getattr(row, name)
+        kept[name] = None if value is None else round(float(value), 5)
+    return kept

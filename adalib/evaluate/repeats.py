@@ -189,4 +189,5 @@ def _components(right: np.ndarray) -> tuple[float, float]:
 
 
 def _error(variances: np.ndarray, answers: np.ndarray) -> float:
+    """Return the standard error of the mean accuracy with these numbers of answers."""
     return float(np.sqrt((variances / answers).sum()) / len(answers))

@@ -1,4 +1,9 @@
-"""What policies cost and scored, averaged over the halves, as rows with intervals."""
+"""Collect what policies cost and scored, and turn it into rows with intervals.
+
+A policy is scored twice, once on each half of the samples. `Scores` averages the halves question by
+question, next to the best random mix at the cost that the policy had, and puts intervals on the
+averages.
+"""
 
 from __future__ import annotations
 
@@ -27,26 +32,27 @@ class HeldOutRow:
 
     protocol: str = field(init=False, default="held out")
     policy: str
-    target: float  # average cost asked for
-    cost: float  # and had
-    accuracy: float  # mean over the questions and its 95% interval
-    low: float
+    target: float  #: average cost asked for
+    cost: float  #: average cost it had
+    accuracy: float  #: mean over the questions
+    low: float  #: its 95% interval
     high: float
     #: Accuracy of the best random mix at the same cost, chosen on the samples that score it.
     mix_accuracy: float
-    gain: float  # ``accuracy - mix_accuracy`` with its 95% interval, question by question
-    gain_low: float | None  # the mix's own gain is 0 but for rounding, and has no interval
+    gain: float  #: ``accuracy - mix_accuracy``
+    #: Its 95% interval, question by question; None for the mix itself, which gains 0.
+    gain_low: float | None
     gain_high: float | None
     #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains
     #: nothing. It may exceed 1 where samples are few: the oracle knows a question from half of its
     #: samples, a policy learns from all others.
     share: float | None
-    #: How often the oracle's labels are repeated, where one target's labels are learned.
+    #: How often the policy names the oracle's label; None if it does not imitate labels.
     imitation: float | None
-    majority: float | None  # and how often the commonest would be right
+    majority: float | None  #: how often the commonest label would be right
     #: What the best random mix must spend to be as accurate; None where it never is.
     mix_cost: float | None = None
-    waiting: float | None = None  # per question, in average answers; None for a menu
+    waiting: float | None = None  #: per question, in average answers; None for a menu
     #: Whether ``gains`` are those of groups that were given.
     families: bool = field(default=False, repr=False)
     #: The largest group's size over the average size, which is the most that a group can lose.
@@ -82,10 +88,14 @@ class Scores:
         cost: np.ndarray,
         accuracy: np.ndarray,
         score: UtilityTable,
-        imitated: tuple[float, float] = (np.nan, np.nan),
+        imitation: tuple[float, float] = (np.nan, np.nan),
         waiting: np.ndarray | None = None,
     ) -> None:
-        """Record each question's cost and accuracy, and the best mix at the average cost."""
+        """Record each question's cost and accuracy on one half, and the best mix at their cost.
+
+        ``score`` is the table of that half, and ``imitation`` how often the policy names the
+        oracle's label, and how often the commonest label is right.
+        """
         # A first answer may be shorter than its question's mean: where tokens are paid, nothing is
         # cheaper than the cheapest budget, and that is the bar.
         spent = max(cost.mean(), np.mean(score.cost[..., 0]))
@@ -93,11 +103,10 @@ class Scores:
         # half misjudged the average question.
         mix = best_mix(score.acc, score.cost, spent, n=1).expected(score.acc)
         waited = np.nan if waiting is None else float(waiting.mean())
-        means = cost.mean(), _mix_cost(score, accuracy.mean()), waited, *imitated
-        self._means.setdefault((target, policy), []).append(means)
-        self._sums[target, policy] = np.array([accuracy, mix]) + self._sums.get(
-            (target, policy), 0.0
-        )
+        means = cost.mean(), _mix_cost(score, accuracy.mean()), waited, *imitation
+        key = (target, policy)
+        self._means.setdefault(key, []).append(means)
+        self._sums[key] = np.array([accuracy, mix]) + self._sums.get(key, 0.0)
 
     def add_learned(
         self,
@@ -110,25 +119,29 @@ class Scores:
 
         The noise control does not pay ``overhead``, since it never looked at what that buys.
         """
-        for name, parts in outcomes.items():
+        # A budget's cost is in proportion to its answers.
+        cost_of_answer = np.mean(score.cost[..., 0]) / _answers(score)
+        for name, by_policy in outcomes.items():
             for number, (target, labels) in enumerate(oracles):
-                # Noise has several policies: the mean over them is the plan that draws one.
-                cost, accuracy, columns, waiting = parts[:, number].swapaxes(0, 1)
-                imitated = (np.nan, np.nan)
+                # Each of shape (policies, N). Noise has several policies: the mean over them is the
+                # plan that draws one.
+                cost, accuracy, columns, waiting = by_policy[:, number].swapaxes(0, 1)
+                imitation = (np.nan, np.nan)
                 if (columns >= 0).all():
-                    imitated = (columns == labels).mean(), np.bincount(labels).max() / labels.size
+                    commonest = np.bincount(labels).max() / labels.size
+                    imitation = ((columns == labels).mean(), commonest)
                 paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
-                # One by one, one waits for all that is paid; a budget's cost is in proportion to
-                # its answers.
-                one_answer = np.mean(score.cost[..., 0]) / _answers(score)
-                waits = np.where(np.isnan(waiting), cost / one_answer, waiting).mean(axis=0)
-                self.add(name, target, paid, accuracy.mean(axis=0), score, imitated, waits)
+                # Answers that come one by one are waited for one after the other.
+                one_by_one = cost / cost_of_answer
+                waits = np.where(np.isnan(waiting), one_by_one, waiting).mean(axis=0)
+                self.add(name, target, paid, accuracy.mean(axis=0), score, imitation, waits)
 
     def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages.
 
         ``member`` numbers the group of every question. The groups are copies of one question or,
-        with ``families``, those that were given."""
+        with ``families``, those that were given.
+        """
         keys = sorted(self._means, key=lambda key: (key[0], self._order.index(key[1])))
         values, gains, mix_accuracy = self._by_group(keys, member)
         figures_by_row = self._figures(keys, values, gains, mix_accuracy)
@@ -137,6 +150,7 @@ class Scores:
             for (target, policy), figures in zip(keys, figures_by_row, strict=True)
             if policy == "oracle"
         }
+        largest_group = np.bincount(member).max() * len(gains) / len(member)
         rows = []
         for j, ((target, policy), figures) in enumerate(zip(keys, figures_by_row, strict=True)):
             oracle_gain = oracle_gains.get(target) or 0.0
@@ -144,7 +158,7 @@ class Scores:
                 policy=policy,
                 target=target,
                 families=families and len(gains) < len(member),
-                largest=float(np.bincount(member).max() * len(gains) / len(member)),
+                largest=float(largest_group),
                 gains=gains[:, j],
                 share=figures["gain"] / oracle_gain if oracle_gain > 0 else None,
                 **figures,
@@ -163,8 +177,8 @@ class Scores:
         mix_accuracy = np.empty(len(keys))
         for j, key in enumerate(keys):
             accuracy, mix = self._sums[key] / len(self._means[key])
-            values[:, j] = _units(accuracy, member)
-            gains[:, j] = _units(accuracy - mix, member)
+            values[:, j] = _group_values(accuracy, member)
+            gains[:, j] = _group_values(accuracy - mix, member)
             mix_accuracy[j] = mix.mean()
         return values, gains, mix_accuracy
 
@@ -209,19 +223,23 @@ def _answers(score: UtilityTable) -> float:
 
 
 def _mix_cost(score: UtilityTable, accuracy: float) -> float:
-    """The least that the best random mix spends to be this accurate; infinite where it never is."""
+    """Return the least that a random mix spends to be this accurate; infinite if it never is."""
     cost = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0)
     mean = score.acc.mean(axis=0)
     return mix_cost(cost, mean, accuracy)
 
 
-def _interval(units: np.ndarray, least: float) -> Interval:
-    """Student's interval, cut where no mean can lie: below ``least`` and above 1."""
-    found = mean_interval(units)
+def _interval(values: np.ndarray, least: float) -> Interval:
+    """Return Student's interval, cut where no mean can lie: below ``least`` and above 1."""
+    found = mean_interval(values)
     return Interval(found.mean, np.maximum(found.low, least), np.minimum(found.high, 1.0))
 
 
-def _units(values: np.ndarray, member: np.ndarray) -> np.ndarray:
-    """Return one value per group: the mean plus the group's linearised effect on the ratio."""
+def _group_values(values: np.ndarray, member: np.ndarray) -> np.ndarray:
+    """Return one value per group, whose plain mean is the mean over all questions.
+
+    A group counts by what its questions add to the total above the mean, so that large groups weigh
+    more. The spread of these values gives the interval of a ratio estimate.
+    """
     excess = np.bincount(member, values - values.mean())
     return values.mean() + excess * excess.size / len(values)

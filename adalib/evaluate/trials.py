@@ -1,8 +1,9 @@
-"""On trial: whatever learns from some questions, and has a cost and an accuracy on each of others.
+"""Trials: a learner learns from some questions, and is scored by cost and accuracy on others.
 
 A policy that plans (anything with ``fit`` and ``predict``) names a budget before it asks; its cost
 and accuracy are read off the table of the scoring half. A rule that watches the answers come in
-brings its own ``trial``."""
+brings its own ``trial``.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +39,18 @@ __all__ = [
     "Planner",
     "Questions",
     "RaceInAnswers",
-    "checked",
+    "checked_learners",
     "learned",
+    "plan_waiting",
     "planning_policies",
     "stopping_policies",
 ]
 
-# Policies that learn nothing, in the order of their rows; and those that watch the answers come in.
+#: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)
-RACE = "race"  # the row of `adalib.PricedRace`, where answers have tokens
+#: The row of `adalib.PricedRace`, where answers have tokens.
+RACE = "race"
+#: Policies that watch the answers come in.
 STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 
 
@@ -89,23 +93,26 @@ class Learner(typing.Protocol):
         An answer of ``test`` is paid for before it is read.
 
         A third array may name the columns that were chosen (-1: none), and a fourth the waiting in
-        average answers. Without one, answers come one by one, and one waits for all of them."""
+        average answers. Without a fourth, answers come one by one, and one waits for all of them.
+        """
 
 
 class Planner(typing.Protocol):
     """A policy that names a column before it asks, of which copies are fitted.
 
     One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``,
-    for all targets."""
+    for all targets.
+    """
 
     def fit(
         self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float
     ) -> Planner: ...
+
     def predict(self, features: pd.DataFrame) -> np.ndarray: ...
 
 
 def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
-    """What decides before asking, by the name of its rows: ``label`` and ``curve``."""
+    """Return the learners that decide before asking, by the names of their rows."""
     return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
 
 
@@ -127,12 +134,13 @@ class RaceInAnswers:
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
     ) -> list[tuple[np.ndarray, ...]]:
+        """Run the race's own trial at the same targets in tokens."""
         unit = float(train.answers.tokens.mean())
         outcomes = self.race.trial(train, test, [target * unit for target in targets])
         return [(cost / unit, *others) for cost, *others in outcomes]
 
 
-def checked(
+def checked_learners(
     learners: Mapping[str, Learner | Planner] | None, seed: int
 ) -> dict[str, Learner | Planner]:
     """Return the learners to try: those given, under distinct names, or those that plan."""
@@ -140,12 +148,23 @@ def checked(
         return planning_policies(seed)
     if not learners:
         raise ValueError("learners is empty; give at least one")
-    taken = [name for name in learners if name in (*BASELINES, "noise")]
-    if taken:
-        raise ValueError(
-            f"a learner is called {taken[0]!r}, which is a row of its own; give it another name"
-        )
+    for name in learners:
+        if name in (*BASELINES, "noise"):
+            raise ValueError(
+                f"a learner is called {name!r}, which is a row of its own; give it another name"
+            )
     return dict(learners)
+
+
+class _FoldJob(NamedTuple):
+    """All that one fold needs and no more, because it may be sent to another machine."""
+
+    train: Questions
+    test: Questions
+    targets: Sequence[float]
+    learners: Mapping[str, Learner | Planner]
+    #: The noise control: policies, each with its training and its test features.
+    blind: Sequence[tuple[Planner, pd.DataFrame, pd.DataFrame]]
 
 
 def learned(
@@ -160,53 +179,57 @@ def learned(
 ) -> dict[str, np.ndarray]:
     """Teach every learner with one half, fold by fold, and score it on the other half.
 
-    A fold's questions are scored by learners that were taught with the other folds.
+    A fold's questions are scored by learners that were taught with the other folds. ``member`` is
+    the group of every question, and ``blind`` are policies with features of pure noise.
 
     Returns costs, accuracies, columns and waiting by name ("noise" for all the ``blind``), shape
     (policies, targets, 4, N); waiting is NaN where a learner does not return it.
     """
 
-    def job(fold: Fold) -> tuple:  # all that one fold needs, and no more, for it may travel
-        """Run one fold: every learner, then the noise control."""
-        train, test = (
-            Questions(
-                fold.features.loc[rows],
-                half.answers.take(rows),
-                half.table.take(rows),
-                member[rows],
-            )
-            for half, rows in ((teach, fold.train), (score, fold.test))
-        )
-        unseeing = [
+    def job(fold: Fold) -> _FoldJob:
+        train = _questions(teach, fold.train, fold.features, member)
+        test = _questions(score, fold.test, fold.features, member)
+        blind_here = [
             (policy, noise.iloc[fold.train], noise.iloc[fold.test]) for policy, noise in blind
         ]
-        return train, test, targets, learners, unseeing
+        return _FoldJob(train, test, targets, learners, blind_here)
 
     if machines is None:
-        by_fold = side_by_side(lambda fold: _one_fold(job(fold)), folds)
+        by_fold = side_by_side(lambda fold: _run_fold(job(fold)), folds)
     else:
-        by_fold = iter(machines.map(_one_fold, [job(fold) for fold in folds], what="folds"))
-    every = np.empty((len(learners) + len(blind), len(targets), 4, len(member)))
+        by_fold = iter(machines.map(_run_fold, [job(fold) for fold in folds], what="folds"))
+    outcomes = np.empty((len(learners) + len(blind), len(targets), 4, len(member)))
     done = tqdm(
         by_fold, total=len(folds), desc="evaluating", unit=" folds", disable=None, leave=False
     )
-    for fold, outcomes in zip(folds, done, strict=True):
-        every[..., fold.test] = outcomes
-    noise = {"noise": every[len(learners) :]} if blind else {}
-    return {name: every[j : j + 1] for j, name in enumerate(learners)} | noise
+    for fold, of_fold in zip(folds, done, strict=True):
+        outcomes[..., fold.test] = of_fold
+    by_name = {name: outcomes[j : j + 1] for j, name in enumerate(learners)}
+    if blind:
+        by_name["noise"] = outcomes[len(learners) :]
+    return by_name
 
 
-def _one_fold(job: tuple) -> list[np.ndarray]:
-    """Every learner's outcomes in one fold, and then those of the blind."""
-    train, test, targets, learners, unseeing = job
-    return [
-        _outcomes(name, learner, train, test, targets) for name, learner in learners.items()
-    ] + [
-        _outcomes(
-            "noise", policy, replace(train, features=taught), replace(test, features=held), targets
-        )
-        for policy, taught, held in unseeing
+def _questions(
+    half: Half, rows: np.ndarray, features: pd.DataFrame, member: np.ndarray
+) -> Questions:
+    """Return some questions as a learner gets them."""
+    return Questions(
+        features.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows]
+    )
+
+
+def _run_fold(job: _FoldJob) -> list[np.ndarray]:
+    """Return every learner's outcomes in one fold, and then those of the noise control."""
+    outcomes = [
+        _outcomes(name, learner, job.train, job.test, job.targets)
+        for name, learner in job.learners.items()
     ]
+    for policy, train_noise, test_noise in job.blind:
+        train = replace(job.train, features=train_noise)
+        test = replace(job.test, features=test_noise)
+        outcomes.append(_outcomes("noise", policy, train, test, job.targets))
+    return outcomes
 
 
 def _outcomes(
@@ -214,27 +237,32 @@ def _outcomes(
 ) -> np.ndarray:
     """Try a learner and check what it returns, shape (targets, 4, n).
 
-    The column is -1 where the learner names none.
+    The column is -1 where the learner names none, and the waiting NaN.
     """
     trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
     results = list(trial(train, test, targets))
     n = len(test.groups)
-    outcomes = np.full((len(targets), 4, n), -1.0)
-    outcomes[:, 3] = np.nan
-    if len(results) == len(targets) and all(
-        len(arrays) <= 4 and {np.shape(array) for array in arrays} == {(n,)} for arrays in results
-    ):
-        for outcome, arrays in zip(outcomes, results, strict=True):
-            outcome[: len(arrays)] = arrays
-    # Results of another shape were not copied: their -1 fails the next check.
-    cost = outcomes[:, 0]
-    accuracy = outcomes[:, 1]
-    if not ((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all():
+    sound = len(results) == len(targets) and all(_is_sound(arrays, n) for arrays in results)
+    if not sound:
         raise ValueError(
             f"learner {name!r} must return, for each of the {len(targets)} targets, "
             f"{n} finite costs of 0 or more and {n} accuracies from 0 to 1, one per question"
         )
+    outcomes = np.empty((len(targets), 4, n))
+    outcomes[:, 2] = -1.0
+    outcomes[:, 3] = np.nan
+    for outcome, arrays in zip(outcomes, results, strict=True):
+        outcome[: len(arrays)] = arrays
     return outcomes
+
+
+def _is_sound(arrays: Sequence[np.ndarray], n: int) -> bool:
+    """Whether a trial returned n costs and n accuracies, and perhaps n columns and n waits."""
+    if not 2 <= len(arrays) <= 4 or any(np.shape(array) != (n,) for array in arrays):
+        return False
+    cost = np.asarray(arrays[0], dtype=float)
+    accuracy = np.asarray(arrays[1], dtype=float)
+    return bool(((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all())
 
 
 def _planned(
@@ -245,32 +273,30 @@ def _planned(
     acc = train.table.acc
     cost = train.table.cost
     k = train.table.k
-    none_named = np.full(len(test.groups), -1.0)
     if hasattr(policy, "for_budget"):
         policy.fit(train.features, acc, cost, groups=train.groups)
         plans = [from_labels(policy.for_budget(test.features, target), k) for target in targets]
-        named = [none_named] * len(plans)
+        # It does not imitate labels, so its columns are not compared with the oracle's.
+        columns = [np.full(len(test.groups), -1.0)] * len(plans)
     else:
-        named = [
+        columns = [
             policy.fit(train.features, acc, cost, budget=target).predict(test.features)
             for target in targets
         ]
-        plans = [from_labels(columns, k) for columns in named]
+        plans = [from_labels(labels, k) for labels in columns]
     return [
-        (*plan.outcome(test.table), columns, plan_waiting(plan, test.answers, test.table))
-        for plan, columns in zip(plans, named, strict=True)
+        (*plan.outcome(test.table), labels, plan_waiting(plan, test.answers, test.table))
+        for plan, labels in zip(plans, columns, strict=True)
     ]
 
 
-def plan_waiting(
-    plan: Plan, answers: Any, table: UtilityTable, unit: float | None = None
-) -> np.ndarray:
+def plan_waiting(plan: Plan, answers: Any, table: UtilityTable) -> np.ndarray:
     """Return the waiting per question if its answers are asked together; NaN for a menu.
 
-    ``unit`` is the tokens of an average answer, by default of these answers.
+    It is measured in average answers.
     """
     if not isinstance(answers, Responses):
         return np.full(table.n, np.nan)
-    if unit is None:
-        unit = 1.0 if answers.tokens is None else float(np.mean(answers.tokens))
-    return plan.expected(expected_waiting(answers, [int(b) for b in table.budgets], unit))
+    average_tokens = 1.0 if answers.tokens is None else float(np.mean(answers.tokens))
+    budgets = [int(b) for b in table.budgets]
+    return plan.expected(expected_waiting(answers, budgets, average_tokens))

@@ -77,6 +77,7 @@ class LearnedPolicy(BaseEstimator):
         return _matrix(features, getattr(self, "feature_names_in_", None), self.n_features_in_)
 
     def _remember_columns(self, names: Sequence[str] | None, width: int) -> None:
+        """Set the number of features, and their names if they have any."""
         self.n_features_in_ = width
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:

@@ -138,8 +138,10 @@ def _between(low: int, high: int, count: int) -> list[int]:
 
 
 def _as_bits(price: float) -> int:
+    """Read the 64 bits of a price as an integer."""
     return int(np.float64(price).view(np.int64))
 
 
 def _as_price(bits: int) -> float:
+    """Read 64 bits as a price."""
     return float(np.int64(bits).view(np.float64))

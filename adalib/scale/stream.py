@@ -249,6 +249,7 @@ def _open_run(path: str) -> Run:
 
 @lru_cache(maxsize=4096)
 def _cached_run(path: str, *_version: int) -> Run:
+    """Open this version of a file, once."""
     return Run.open(Path(path))
 
 

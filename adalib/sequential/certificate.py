@@ -121,34 +121,45 @@ def certified(classes: ArrayLike, alpha: float) -> tuple[np.ndarray, np.ndarray]
     """
     classes = np.asarray(classes)
     streams, length = classes.shape
+    evidence = log_evidence(*np.indices((length + 1, length + 1)))
     when = np.full(streams, length + 1)
     which = np.full(streams, -1)
-    order = [list(dict.fromkeys(row[row >= 0].tolist())) for row in classes]
-    for j in range(1, max(map(len, order), default=0) + 1):
-        limit = np.log(j * (j + 1) / alpha)
+    appeared = [list(dict.fromkeys(row[row >= 0].tolist())) for row in classes]
+    for place in range(1, max(map(len, appeared), default=0) + 1):
+        needed = np.log(place * (place + 1) / alpha)
         # With fewer votes than this even an unopposed class is not certified.
-        least = int(np.argmax(log_evidence(np.arange(2048), 0) >= limit))
-        there = [
-            m
-            for m, came in enumerate(order)
-            if len(came) >= j and (classes[m] == came[j - 1]).sum() > least
-        ]
-        if not there:
+        fewest = int(np.argmax(log_evidence(np.arange(2048), 0) >= needed))
+        rows = np.array(
+            [
+                row
+                for row, names in enumerate(appeared)
+                if len(names) >= place and (classes[row] == names[place - 1]).sum() > fewest
+            ],
+            dtype=int,
+        )
+        if not rows.size:
             continue
-        own = np.array([order[m][j - 1] for m in there])
-        came = classes[there]
-        is_own = came == own[:, None]
-        after = is_own.cumsum(axis=1) - is_own > 0  # later than its first
-        votes = (after & is_own).cumsum(axis=1)
-        rival = np.zeros_like(votes)
-        for other in np.unique(came[came >= 0]):
-            theirs = (after & (came == other)).cumsum(axis=1)
-            rival = np.where(own[:, None] == other, rival, np.maximum(rival, theirs))
-        table = log_evidence(*np.indices((length + 1, length + 1))) >= limit
-        holds = table[votes, rival]
-        first = np.where(holds.any(axis=1), holds.argmax(axis=1) + 1, length + 1)
-        sooner = np.flatnonzero(first < when[there])
-        rows = np.array(there)[sooner]
-        when[rows] = first[sooner]
-        which[rows] = own[sooner]
+        own = np.array([appeared[row][place - 1] for row in rows])
+        first = _first_certified(classes[rows], own, evidence >= needed)
+        sooner = first < when[rows]
+        when[rows[sooner]] = first[sooner]
+        which[rows[sooner]] = own[sooner]
     return when, which
+
+
+def _first_certified(classes: np.ndarray, own: np.ndarray, enough: np.ndarray) -> np.ndarray:
+    """Return after how many answers class ``own[m]`` of stream m is certified; T + 1 for never.
+
+    ``enough[a, r]`` is whether a votes for the class and r for its strongest rival suffice, both
+    counted after the first vote for the class.
+    """
+    is_own = classes == own[:, None]
+    after_first = is_own.cumsum(axis=1) - is_own > 0
+    own_votes = (after_first & is_own).cumsum(axis=1)
+    rival_votes = np.zeros_like(own_votes)
+    for other in np.unique(classes[classes >= 0]):
+        votes = (after_first & (classes == other)).cumsum(axis=1)
+        is_rival = own[:, None] != other
+        rival_votes = np.where(is_rival, np.maximum(rival_votes, votes), rival_votes)
+    holds = enough[own_votes, rival_votes]
+    return np.where(holds.any(axis=1), holds.argmax(axis=1) + 1, classes.shape[1] + 1)

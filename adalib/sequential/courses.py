@@ -97,6 +97,7 @@ class Courses:
 
 
 def _tokens(streams: Streams) -> np.ndarray:
+    """Return the tokens of every answer; DataError if there are none."""
     tokens = streams.read("tokens")
     if tokens is None:
         raise DataError('there are no tokens; add "tokens" to every line of the file')

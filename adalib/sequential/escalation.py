@@ -54,8 +54,17 @@ class PricedEscalation:
 
     Attributes
     ----------
+    order : list of str
+        Names of the cheap and of the expensive model.
+    units : list of float
+        Cost of one answer of each.
+    prices : ndarray, shape (L,)
+        Prices of one unit of cost, in accuracy.
     first, second : PricedStopping
         How the cheap and the expensive model would stop alone.
+    coefficients : dict of int to ndarray
+        The linear rule at every step, the constant first: what escalating and asking again promise
+        at every price.
     costs, accuracies : ndarray
         What each member of the library costs and scores in training: one per price, then fixed
         numbers of answers of one model alone.
@@ -97,15 +106,14 @@ class PricedEscalation:
             raise ValueError(
                 f"escalation is from one model to another; the menu has {len(menu.models)} models"
             )
-        unit = menu.unit or {}
-        self.order = sorted(menu.models, key=lambda name: unit[name])
-        self.units = [unit[name] for name in self.order]
+        self.order = sorted(menu.models, key=menu.unit.__getitem__)
+        self.units = [menu.unit[name] for name in self.order]
         self.prices = np.geomspace(1e-3 / self.units[1], 0.3 / self.units[0], 40)
         cheap, expensive = (menu.models[name] for name in self.order)
         group, fold = training_folds(groups, menu.n)
-        x = None if features is None else np.asarray(features, dtype=float)
-        self.first = self._alone(cheap, x, group)
-        self.second = self._alone(expensive, x, group)
+        question_features = None if features is None else np.asarray(features, dtype=float)
+        self.first = self._alone(cheap, question_features, group)
+        self.second = self._alone(expensive, question_features, group)
         streams = make_streams(cheap, int(self.first.schedule[-1]), repeats=self.repeats)
         self.coefficients: dict[int, np.ndarray] = {}
 
@@ -115,8 +123,10 @@ class PricedEscalation:
             return predicted
 
         half = fold % 2  # whole folds, so that no group is in both halves
-        escalated = self._escalated_apart(expensive, x, group, half)
-        cost, accuracy = self._members(menu, streams, x, escalated, learn, trained_on=True)
+        escalated = self._escalated_apart(expensive, question_features, group, half)
+        cost, accuracy = self._members(
+            menu, streams, question_features, escalated, learn, trained_on=True
+        )
         self.costs = cost.mean(axis=0)
         self.accuracies = accuracy.mean(axis=0)
         return self
@@ -145,15 +155,15 @@ class PricedEscalation:
         used, shares = shares_of(mixes)
         escalated = self._escalated(self.second, expensive, features, seed=1)
         streams = make_streams(cheap, int(self.first.schedule[-1]), repeats=REPLAYS, seed=1)
-        fitted = self.coefficients
 
         def predict(step: int, state: np.ndarray, _: np.ndarray) -> np.ndarray:
-            return fitted[step][0] + state.T @ fitted[step][1:]
+            fitted = self.coefficients[step]
+            return fitted[0] + state.T @ fitted[1:]
 
         cost, accuracy = self._members(menu, streams, features, escalated, predict)
-        return list(
-            zip((cost[:, used] @ shares.T).T, (accuracy[:, used] @ shares.T).T, strict=True)
-        )
+        mixed_costs = (cost[:, used] @ shares.T).T
+        mixed_accuracies = (accuracy[:, used] @ shares.T).T
+        return list(zip(mixed_costs, mixed_accuracies, strict=True))
 
     def trial(
         self, train: Any, test: Any, targets: Sequence[float]
@@ -196,14 +206,14 @@ class PricedEscalation:
         cost, accuracy = self._escalated(self.second, expensive, features, seed=0)
         if not half.any():  # one group of questions cannot be halved
             return Escalated(cost, accuracy)
-        for which in (0, 1):
-            rest = np.flatnonzero(half != which)
-            out = np.flatnonzero(half == which)
-            rest_features = None if features is None else features[rest]
-            out_features = None if features is None else features[out]
-            policy = self._alone(expensive.take(rest), rest_features, group[rest])
-            left_out = self._escalated(policy, expensive.take(out), out_features, seed=0)
-            accuracy[out] = left_out.accuracy
+        for number in (0, 1):
+            others = np.flatnonzero(half != number)
+            own = np.flatnonzero(half == number)
+            others_features = None if features is None else features[others]
+            own_features = None if features is None else features[own]
+            policy = self._alone(expensive.take(others), others_features, group[others])
+            left_out = self._escalated(policy, expensive.take(own), own_features, seed=0)
+            accuracy[own] = left_out.accuracy
         return Escalated(cost, accuracy)
 
     def _members(
@@ -244,8 +254,8 @@ class PricedEscalation:
             predicted = [text.predicted(features, trained_on)[streams.question].T for text in texts]
             cheap_text, expensive_text = predicted  # each (2, M): of one answer, of a long vote
             both = np.vstack(predicted)
-            meeting = cheap_text[1] * expensive_text[0]  # the cheap one's best, the other's first
-            before_asking = np.vstack([both, both**2, meeting])
+            long_vote_times_answer = cheap_text[1] * expensive_text[0]
+            before_asking = np.vstack([both, both**2, long_vote_times_answer])
         else:  # a text that says nothing about one model is not used for the other either
             without_text = {
                 name: signal for name, signal in evidence.signals.items() if not signal.takes
@@ -272,7 +282,8 @@ def settle(
     ``states`` are features of M streams before the first answer and after each, ``value`` (M, S) is
     the accuracy of the cheap model's vote there, ``unit`` the cost of its answer. ``predict``
     returns, from a step, its features and the net gains over keeping, what escalating and (except
-    at the last step) asking again promise. Returns cost and accuracy, (M, L).
+    at the last step) asking again promise. Returns cost and accuracy at each of the L prices,
+    (M, L).
     """
     last = value.shape[1] - 1
     levels = prices.size

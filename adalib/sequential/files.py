@@ -173,6 +173,7 @@ def _coefficients_from(saved: list, policy: PricedStopping) -> list[np.ndarray]:
 
 
 def _member_to_file(member: Member) -> dict[str, Any]:
+    """Return a member of the library as plain values."""
     if member.rule is None:
         return {"price": member.price}
     return {"rule": type(member.rule).__name__, "by": member.by, **vars(member.rule)}

@@ -93,31 +93,33 @@ def cross_fitted(
     """Fit a ridge regression on all rows, and predict each fold by a fit on the others.
 
     ``x`` is (d, M) and ``y`` (M, K). Returns coefficients (d + 1, K), the constant first, and
-    predictions (M, K). The fits share sums of squares, less those of the fold left out.
+    predictions (M, K). The normal equations of a fit without a fold are those of all rows less the
+    fold's own, so the products are computed only once.
     """
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise ValueError("a feature or a gain is not finite, so nothing can be learned from it")
     order = np.argsort(fold, kind="stable")  # each fold is one slice, and nothing is copied
     ends = np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1
-    starts = [0, *ends[:-1].tolist()]
-    slices = list(map(slice, starts, ends.tolist()))
+    starts = np.append(0, ends[:-1])
+    folds = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
     x = x[:, order]
     y = y[order]
     center = x.mean(axis=1)
     scale = x.std(axis=1) + 1e-6
     z = np.vstack([np.ones(x.shape[1]), (x - center[:, None]) / scale[:, None]])
-    penalty = np.diag([0.0] + [ridge * x.shape[1]] * len(x))
-    squares = np.array([z[:, rows] @ z[:, rows].T for rows in slices])
-    moments = np.array([z[:, rows] @ y[rows] for rows in slices])
+    penalty = np.diag([0.0] + [ridge * x.shape[1]] * len(x))  # none on the constant
+    squares = np.array([z[:, rows] @ z[:, rows].T for rows in folds])  # (folds, d + 1, d + 1)
+    moments = np.array([z[:, rows] @ y[rows] for rows in folds])  # (folds, d + 1, K)
     square = squares.sum(axis=0)
     moment = moments.sum(axis=0)
     on_all = np.linalg.solve(square + penalty, moment)
     on_others = on_all[None]
-    if len(slices) > 1:
+    if len(folds) > 1:
         on_others = np.linalg.solve(square - squares + penalty, moment - moments)
     predicted = np.empty_like(y)
-    for rows, fitted in zip(slices, on_others, strict=True):
+    for rows, fitted in zip(folds, on_others, strict=True):
         predicted[order[rows]] = z[:, rows].T @ fitted
+    # Back from standardised features to the features as they are.
     slopes = on_all[1:] / scale[:, None]
     constant = on_all[:1] - center @ slopes
     return np.vstack([constant, slopes]), predicted

@@ -394,6 +394,7 @@ class PricedRace(SignalPolicy, TunedRaces):
         return best(waiting_price)
 
     def _mix_at(self, budget: float, price: float) -> Mix:
+        """Return the best mix within the budget at a price of waiting."""
         net = self.accuracies - price * self.waiting - LEAST * self.costs / self.unit
         return mix_for(self.costs, net, budget)
 
@@ -485,4 +486,5 @@ def _played(member: PricedMember, heat: Heat, unit: float) -> Outcome:
 
 
 def _side_by_side(outcomes: Sequence[Outcome]) -> Outcome:
+    """Join outcomes of the same streams under different races."""
     return Outcome(*(np.hstack(figures) for figures in zip(*outcomes, strict=True)))

@@ -116,6 +116,7 @@ def _race_from(record: dict[str, Any]) -> PricedRace:
 
 
 def _member_to_file(member: PricedMember | PlainRace) -> dict[str, Any]:
+    """Return a member of the library as plain values."""
     if isinstance(member, PlainRace):
         return {"plain": vars(member)}
     rules = [[*finish, rule.tolist()] for finish, rule in member.rules.items()]

@@ -225,6 +225,7 @@ class TunedRaces:
         return self
 
     def _keep(self, outcome: Outcome) -> None:
+        """Set what the members cost and score in training."""
         self.costs = outcome.tokens.mean(axis=0)
         self.accuracies = outcome.accuracy.mean(axis=0)
         self.waiting = outcome.clock.mean(axis=0) / self.unit

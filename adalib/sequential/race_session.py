@@ -250,6 +250,7 @@ class RaceSession:
             self._begin_second(waves[best - starts_nothing])
 
     def _decide_plainly(self, race: PlainRace) -> None:
+        """Close, wait or start a second wave, as a plain race counts."""
         if self.finished >= race.last or race.leads(self._live[VoteCount.name].state()):
             self._close()
         elif race.more and self.finished == race.look:
@@ -260,6 +261,7 @@ class RaceSession:
         self.asks = 0
 
     def _begin_second(self, size: int) -> None:
+        """Start a second wave at this finish."""
         self._second = (self.finished, size)
         self._second_start = self.clock
         self.asks = size
@@ -278,4 +280,5 @@ class RaceSession:
 
 
 def _succeeded(task: asyncio.Task) -> bool:
+    """Whether a task has ended with an answer."""
     return task.done() and not task.cancelled() and task.exception() is None

@@ -113,19 +113,20 @@ class PricedRounds(PricedStopping):
     def _walk(self, members: Sequence[Any], evidence: Evidence) -> tuple[np.ndarray, ...]:
         """Return where each member stops each stream, the accuracy there, and the rounds waited."""
         states = self._states(evidence)
-        chosen = [member.price for member in members if member.rule is None]
+        priced = [j for j, member in enumerate(members) if member.rule is None]
+        prices = [members[j].price for j in priced]
 
         def asked(n: int) -> np.ndarray:
-            fitted = self.coefficients[n][..., chosen]
-            return best_size(fitted[:, 0, None] + states[n].T @ fitted[:, 1:], first=not n)
+            fitted = self.coefficients[n][..., prices]
+            gains = fitted[:, 0, None] + states[n].T @ fitted[:, 1:]
+            return best_size(gains, first=n == 0)
 
         streams = len(evidence.votes.n)
-        answers, rounds = np.ones((2, streams, len(members)), dtype=int)
-        if chosen:
-            places = [j for j, member in enumerate(members) if member.rule is None]
+        answers = np.ones((streams, len(members)), dtype=int)
+        rounds = np.ones((streams, len(members)), dtype=int)
+        if priced:
             longest = int(self.schedule[-1])
-            walk = walked(asked, longest, (streams, len(chosen)))
-            answers[:, places], rounds[:, places] = walk
+            answers[:, priced], rounds[:, priced] = walked(asked, longest, (streams, len(priced)))
         for j, member in enumerate(members):
             if member.rule is not None:
                 answers[:, j] = member.rule.answers
@@ -146,21 +147,21 @@ class PricedRounds(PricedStopping):
     def _fit_library(self, evidence: Evidence, streams: Streams, fold: np.ndarray) -> None:
         """Fit a rule for every price, add fixed numbers of answers, and keep the envelope."""
         longest = int(self.schedule[-1])
-        start = np.zeros((len(streams.question), 1))
-        value = np.hstack([start, evidence.votes.value])
-        paid = np.hstack([start, streams.cost[:, :longest]])
+        nothing = np.zeros((len(streams.question), 1))  # before the first answer
+        value = np.hstack([nothing, evidence.votes.value])
+        paid = np.hstack([nothing, streams.cost[:, :longest]])
         self.unit = float((paid[:, -1] / longest).mean())
         prices = PRICES[::2] / self.unit
         self.coefficients, chosen = rounds_induction(
             self._states(evidence), value, paid, prices, self.round_price, fold
         )
         plain = [Member(Fixed(int(answers))) for answers in self.schedule]
+        priced = [Member(None, price=j) for j in range(prices.size)]
+        stops, accuracies, rounds = self._walk([*priced, *plain], evidence)
+        accuracy = accuracies.mean(axis=0)
         # As without rounds: accuracy by fits that did not see the question, cost by the rule
         # itself.
         left_out, _ = walked(chosen.__getitem__, longest, (len(streams.question), prices.size))
-        priced = [Member(None, price=j) for j in range(prices.size)]
-        stops, right, rounds = self._walk([*priced, *plain], evidence)
-        accuracy = right.mean(axis=0)
         accuracy[: prices.size] = np.take_along_axis(value, left_out, axis=1).mean(axis=0)
         waited = rounds.mean(axis=0)
         cost = np.take_along_axis(paid, stops + 1, axis=1).mean(axis=0)
@@ -247,9 +248,10 @@ def walked(
     asked: Callable[[int], np.ndarray], last: int, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the answers and rounds of every stream, if ``asked(n)`` come next after n answers."""
-    at, rounds = np.zeros((2, *shape), dtype=int)
+    answers = np.zeros(shape, dtype=int)
+    rounds = np.zeros(shape, dtype=int)
     for n in range(last):
-        more = np.where(at == n, asked(n), 0)
-        at += more
+        more = np.where(answers == n, asked(n), 0)
+        answers += more
         rounds += more > 0
-    return at, rounds
+    return answers, rounds

@@ -141,6 +141,7 @@ class Session:
         return Evidence(policy.signals_in_use, states, policy.deciding_count).features()
 
     def _count(self, answer: Hashable, fields: Mapping[str, float | None]) -> None:
+        """Show an answer to every signal and to the certificate."""
         readable = None if answer == "" else answer
         for live in self._live.values():
             live.add(readable, fields)
@@ -156,5 +157,6 @@ class Session:
         return bool(checked_gain(fitted[0] + self.features() @ fitted[1:]) <= 0)
 
     def _uncertified(self) -> bool:
+        """Return whether the policy asks for a certificate that is still missing."""
         alpha = self._policy.certify
         return alpha is not None and self.certificate.risk > alpha

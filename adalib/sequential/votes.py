@@ -27,6 +27,11 @@ class Votes(NamedTuple):
     log_sum: Any  #: sum of c log c over the classes, c their votes; NaN where votes are weighted
     value: Any  #: accuracy if the vote is closed now, ties shared; NaN where it is not known
 
+    @property
+    def readable(self) -> Any:
+        """Answers so far that could be read."""
+        return self.n - self.empty
+
     def at(self, columns: ArrayLike) -> Votes:
         """Return the state at some of the steps."""
         return Votes(*(field[..., columns] for field in self))
@@ -119,38 +124,86 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: np.ndarray | None
     classes = np.asarray(classes)
     worth = np.asarray(worth, dtype=float)
     streams, steps = classes.shape
-    # A step is one row of memory, so that it is read in one piece.
-    state = np.zeros((8, steps, streams))
-    state[0] = np.arange(1, steps + 1)[:, None]
-    rows = np.arange(streams)
-    held = np.zeros((streams, int(classes.max(initial=0)) + 1))
-    leader, runner, tied, tied_worth, run = np.zeros((5, streams))
-    counts = np.arange(steps + 1)
-    log_sum = np.full(streams, 0.0 if weights is None else np.nan)
-    terms = counts * np.log(np.maximum(counts, 1)) if weights is None else None
-    for step, (came, value) in enumerate(zip(classes.T.copy(), worth.T.copy(), strict=True)):
-        own = np.maximum(came, 0)
-        read = came >= 0
-        before = held[rows, own]
-        now = before + (read if weights is None else read * weights[:, step])
-        held[rows, own] = now
+    most_votes = steps if weights is None else None
+    boxes = _BallotBoxes(streams, int(classes.max(initial=0)) + 1, most_votes)
+    # A step is one row of memory, so that it is read and written in one piece.
+    classes_by_step = classes.T.copy()
+    worth_by_step = worth.T.copy()
+    state = np.empty((len(Votes._fields), steps, streams))
+    for step in range(steps):
+        weight = 1.0 if weights is None else weights[:, step]
+        boxes.add(classes_by_step[step], worth_by_step[step], weight)
+        state[:, step] = boxes.votes()
+    return Votes(*state.transpose(0, 2, 1))
+
+
+class _BallotBoxes:
+    """The votes on many questions at once, one answer to each at a time.
+
+    Every array has one entry per stream. ``most_votes`` is what a class may get, None where votes
+    are weighted.
+    """
+
+    def __init__(self, streams: int, classes: int, most_votes: int | None) -> None:
+        self._rows = np.arange(streams)
+        self._held = np.zeros((streams, classes))  # votes of each class
+        self._last = np.full(streams, -1)  # class of the last answer
+        self._n = 0
+        self._leader = np.zeros(streams)
+        self._runner = np.zeros(streams)
+        self._distinct = np.zeros(streams)
+        self._empty = np.zeros(streams)
+        self._run = np.zeros(streams)
+        self._log_sum = np.full(streams, np.nan if most_votes is None else 0.0)
+        self._tied = np.zeros(streams)  # classes that lead together
+        self._tied_worth = np.zeros(streams)  # and their worth, added up
+        counts = np.arange(0 if most_votes is None else most_votes + 1)
+        self._log_terms = counts * np.log(np.maximum(counts, 1))  # c log c for every count c
+
+    def add(self, classes: np.ndarray, worth: np.ndarray, weight: float | np.ndarray) -> None:
+        """Count one more answer of every stream; a negative class is one that was not readable."""
+        read = classes >= 0
+        own = np.maximum(classes, 0)
+        before = self._held[self._rows, own]
+        now = before + read * weight
+        self._held[self._rows, own] = now
+        self._update_leaders(read, before, now, worth)
+        if self._log_terms.size:
+            added = self._log_terms[now.astype(int)]
+            self._log_sum = self._log_sum + added - self._log_terms[before.astype(int)]
+        self._run = read * (self._run * (classes == self._last) + 1)
+        self._last = classes
+        self._distinct += read & (before == 0)
+        self._empty += ~read
+        self._n += 1
+
+    def _update_leaders(
+        self, read: np.ndarray, before: np.ndarray, now: np.ndarray, worth: np.ndarray
+    ) -> None:
+        """Update the lead after a class went from ``before`` to ``now`` votes."""
+        leader = self._leader
+        runner = self._runner
         ahead = read & (now > leader)
         level = read & (now == leader)
         # A class that takes the lead leaves the old leader as runner-up, unless it led alone
         # before.
-        led_alone = (before == leader) & (tied == 1)
-        behind = np.where(read, np.maximum(runner, now), runner)
+        led_alone = (before == leader) & (self._tied == 1)
         overtaken = np.where(led_alone, runner, leader)
-        runner = np.where(ahead, overtaken, np.where(level, leader, behind))
-        leader = np.where(ahead, now, leader)
-        tied = np.where(ahead, 1, tied + level)
-        tied_worth = np.where(ahead, value, tied_worth + level * value)
-        if terms is not None:
-            log_sum = log_sum + terms[now.astype(int)] - terms[before.astype(int)]
-        same = came == classes[:, step - 1] if step else np.zeros(streams, dtype=bool)
-        run = read * (run * same + 1)
-        new = read & (before == 0)
-        shared = tied_worth / np.maximum(tied, 1)
-        state[1:, step] = (leader, runner, new, ~read, run, log_sum, shared)
-    state[3:5] = state[3:5].cumsum(axis=1)  # from "is new" and "is empty" to how many
-    return Votes(*state.transpose(0, 2, 1))
+        behind = np.where(read, np.maximum(runner, now), runner)
+        self._runner = np.where(ahead, overtaken, np.where(level, leader, behind))
+        self._leader = np.where(ahead, now, leader)
+        self._tied = np.where(ahead, 1, self._tied + level)
+        self._tied_worth = np.where(ahead, worth, self._tied_worth + level * worth)
+
+    def votes(self) -> Votes:
+        """Return the state of every vote."""
+        return Votes(
+            n=np.full(len(self._rows), self._n),
+            leader=self._leader,
+            runner=self._runner,
+            distinct=self._distinct,
+            empty=self._empty,
+            run=self._run,
+            log_sum=self._log_sum,
+            value=self._tied_worth / np.maximum(self._tied, 1),
+        )

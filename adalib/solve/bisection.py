@@ -1,4 +1,4 @@
-"""From a budget back to a price as in the paper: bisection, and a mixture of two allocations.
+"""From a budget to a price as in the paper: bisection, and a mixture of two allocations.
 
 Where questions tie, the average cost jumps over the budget, and mixing the allocations on both
 sides of the jump spends what is left over. Both methods are here to be studied; `adalib.frontier`
@@ -74,7 +74,7 @@ class Mixture:
     cheap, dear : PricedPoint
         The two allocations.
     share : float
-        Probability, question by question, of the dear label.
+        Probability, question by question, of the more expensive label.
     cost, accuracy : float
         Expected averages, exact.
     """
@@ -86,7 +86,7 @@ class Mixture:
     accuracy: float
 
     def draw(self, rng: Random = None) -> np.ndarray:
-        """Draw labels: each question takes its dear label with probability ``share``."""
+        """Draw labels: each question takes its expensive label with probability ``share``."""
         coin = np.random.default_rng(rng).random(self.cheap.labels.size)
         return np.where(coin < self.share, self.dear.labels, self.cheap.labels)
 

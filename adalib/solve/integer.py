@@ -111,21 +111,23 @@ def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> list[tuple
     """
     lam = start.lam
     room = len(acc) * (start.slack + _TOLERANCE * start.budget)
+    largest_gap = lam * room
     loss, extra = _against(acc, cost, start)
     second = _second_best(loss, start.labels)
     rows = np.argsort(second, kind="stable")
-    rows = rows[second[rows] <= lam * room + _TOLERANCE]
+    rows = rows[second[rows] <= largest_gap + _TOLERANCE]
     # The most that the rows not opened yet could still save (a negative extra cost).
-    saving = np.where(loss[rows] <= lam * room + _TOLERANCE, extra[rows], 0.0).min(axis=1)
+    saving = np.where(loss[rows] <= largest_gap + _TOLERANCE, extra[rows], 0.0).min(axis=1)
     still_saved = np.append(np.cumsum(saving[::-1])[::-1], 0.0)[1:]
     spent = np.zeros(1)  # one entry per undominated state
     lost = np.zeros(1)
-    history = []
+    history = []  # per opened row: the state that each state came from, and the column it chose
     for row, saved_later in zip(rows, still_saved, strict=True):
-        gap = lam * room - np.max((lam * spent - lost)[spent <= room])
+        gap = largest_gap - np.max((lam * spent - lost)[spent <= room])
         if gap <= _TOLERANCE or second[row] > gap + _TOLERANCE:
-            break
+            break  # no choice of this row, or of any later one, can be part of a better allocation
         options = np.flatnonzero(loss[row] <= gap + _TOLERANCE)
+        # Every state with every option: new state s comes from state s // options.size.
         new_spent = np.add.outer(spent, extra[row, options]).ravel()
         new_lost = np.add.outer(lost, loss[row, options]).ravel()
         possible = (new_lost <= gap + _TOLERANCE) & (new_spent + saved_later <= room)
@@ -142,7 +144,7 @@ def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> list[tuple
 
 
 def _against(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> tuple[np.ndarray, np.ndarray]:
-    """Net value lost and cost added by every column, compared with the starting labels."""
+    """Return the net value lost and cost added by every column, compared with the labels."""
     base = start.labels[:, None]
     net = acc - start.lam * cost
     loss = np.maximum(np.take_along_axis(net, base, axis=1) - net, 0.0)
@@ -151,7 +153,7 @@ def _against(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> tuple[np.n
 
 
 def _second_best(loss: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The smallest loss of every row among the columns that it does not have."""
+    """Return the smallest loss of every row among the columns that it does not have."""
     others = loss.copy()
     np.put_along_axis(others, labels[:, None], np.inf, axis=1)
     return others.min(axis=1)

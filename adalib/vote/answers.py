@@ -6,7 +6,6 @@ like it, and as words otherwise.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 import warnings
@@ -19,18 +18,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adalib.vote.plain import COMMAND, WORD, Key, plain_form, value_key
+from adalib.vote.plain import COMMAND, WORD, plain_form
+from adalib.vote.plain_numbers import Key, value_key
 
 if TYPE_CHECKING:
     from adalib.vote.judge import Reading
 
 __all__ = ["answer_classes", "is_formula", "judged", "same_answer"]
 
+#: The shape of a form, and the step of its first value.
+Drawer = tuple[tuple, int]
+
+_VARIABLE_OR_LIST = re.compile(r"[a-df-hj-zA-Z,=<>]")  # but e and i are numbers
 _UNMATHEMATICAL = re.compile(r"[:@#?&;~'\"]|\d\s+\d|\d\.\d+\.|[-+*/=^]\s?$|^\s?[*/=^]")
 
 
 def same_answer(a: str, b: str) -> bool:
-    r"""Whether two answers are the same answer.
+    r"""Return whether two answers are the same answer.
 
     Numbers are compared exactly (1,000 = 1000, 1/2 = 0.5 = ``\frac12``), but two that are not whole
     also agree when they differ by under a millionth, so 0.333333 is 1/3 and 0.33 is not. Units and
@@ -89,50 +93,89 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 
 
 def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
-    """Return the classes of `answer_classes`, and the formulas given up, with the limit each met.
-
-    An answer is compared only with classes whose values lie near its own: the work does not grow
-    with their square.
-    """
+    """Return the classes of `answer_classes`, and the limit that each formula given up has met."""
     texts = [plain_form(answer) for answer in answers]
-    first: dict[Key, str] = {}
+    first_text: dict[Key, str] = {}  # for each value, the first text that has it
     for text in filter(None, dict.fromkeys(texts)):
-        first.setdefault(value_key(text), text)
-    formulas = [text for key, text in first.items() if isinstance(key, str) and _mathematical(text)]
-    if len(formulas) == 1 and (len(first) == 1 or _never_a_number(formulas[0])):
-        formulas = []  # nothing to compare it with: reading takes milliseconds
-    readings = _readings(formulas)
-    classes: dict[Key, int] = {}
-    members: list[str] = []  # the first member of each class
-    drawers: dict[tuple, list[int]] = {}  # the classes by where their values lie
-    for key, text in first.items():
-        places = _places(key, readings.get(text))
-        near = {
-            c
-            for shape, step in places
-            for at in (step - 1, step, step + 1)
-            for c in drawers.get((shape, at), ())
-        }
-        classes[key] = next((c for c in sorted(near) if _same(members[c], text)), len(members))
-        if classes[key] == len(members):
-            members.append(text)
-            for place in places:
-                drawers.setdefault(place, []).append(classes[key])
+        first_text.setdefault(value_key(text), text)
+    readings = _readings(_formulas_to_compare(first_text))
+    class_of = _classes_of_values(first_text, readings)
+    classes = [class_of[value_key(text)] if text else -1 for text in texts]
     given_up = {text: reading.given_up for text, reading in readings.items() if reading.given_up}
-    own = {text: classes[value_key(text)] if text else -1 for text in set(texts)}
-    return np.array([own[text] for text in texts], dtype=int), given_up
+    return np.array(classes, dtype=int), given_up
+
+
+def _formulas_to_compare(first_text: dict[Key, str]) -> list[str]:
+    """Return the texts that computer algebra has to read."""
+    formulas = [
+        text for key, text in first_text.items() if isinstance(key, str) and _mathematical(text)
+    ]
+    if len(formulas) == 1 and (len(first_text) == 1 or _never_a_number(formulas[0])):
+        return []  # there is nothing to compare it with, and reading takes milliseconds
+    return formulas
+
+
+def _classes_of_values(first_text: dict[Key, str], readings: dict[str, Reading]) -> dict[Key, int]:
+    """Number the values by equivalence class, in their order.
+
+    A value is compared only with classes whose first members lie near it (see `_drawers`), so the
+    work does not grow with the square of their number.
+    """
+    class_of: dict[Key, int] = {}
+    first_members: list[str] = []  # by class
+    classes_in: dict[Drawer, set[int]] = {}
+    for key, text in first_text.items():
+        drawers = _drawers(key, readings.get(text))
+        near: set[int] = set()
+        for shape, step in drawers:
+            for neighbour in (step - 1, step, step + 1):
+                near |= classes_in.get((shape, neighbour), set())
+        equal = (number for number in sorted(near) if _same(first_members[number], text))
+        new_class = len(first_members)
+        class_of[key] = next(equal, new_class)
+        if class_of[key] == new_class:
+            first_members.append(text)
+            for drawer in drawers:
+                classes_in.setdefault(drawer, set()).add(new_class)
+    return class_of
+
+
+def _drawers(key: Key, reading: Reading | None) -> list[Drawer]:
+    """Return where an answer lies, for each of its meanings; equal ones are at most a step apart.
+
+    Words lie nowhere, since only equal words are the same answer.
+    """
+    if isinstance(key, tuple):
+        return [(("value",), _step(value)) for value in key]
+    drawers: list[Drawer] = []
+    if reading is not None:
+        for form in (*reading.forms, *reading.right_side):
+            # Forms that agree have their first value nearly in common.
+            value = float(form.values[0][0].real) if form.values else 0.0
+            drawers.append((form.shape, _step(value)))
+    return drawers
+
+
+def _step(value: float | Fraction) -> int:
+    """Return a number's place on a scale that is linear near 0 and logarithmic further out.
+
+    So numbers that are absolutely or relatively near are at most one step apart. All huge numbers
+    share a step.
+    """
+    return math.floor(1000 * math.asinh(max(-1e300, min(value, 1e300))))
 
 
 def _same(a: str, b: str) -> bool:
     """Whether two plain answers are the same; the commonest cases first."""
-    p = value_key(a)
-    q = value_key(b)
-    if p == q:
+    key_a = value_key(a)
+    key_b = value_key(b)
+    if key_a == key_b:
         return True
-    if isinstance(p, tuple) and isinstance(q, tuple):
-        return any(_close(x, y) for x in p for y in q)
-    for plain, key in ((a, q), (b, p)):  # a percentage is no formula, a variable no number
-        if isinstance(key, tuple) and (len(key) == 2 or _never_a_number(plain)):
+    if isinstance(key_a, tuple) and isinstance(key_b, tuple):
+        return any(_close(x, y) for x in key_a for y in key_b)
+    for formula, key in ((a, key_b), (b, key_a)):
+        # A percentage, which has two values, equals no formula, and no number has a variable.
+        if isinstance(key, tuple) and (len(key) == 2 or _never_a_number(formula)):
             return False
     if not (_mathematical(a) and _mathematical(b)) or _judge() is None:
         return False
@@ -168,42 +211,25 @@ def _readings(formulas: list[str]) -> dict[str, Reading]:
     judge = _judge() if formulas else None
     if judge is None:
         return {}
-    taken = itertools.accumulate(map(judge.work, formulas))
     too_much = judge.Reading(given_up="more formulas than are read for one question")
-    return {
-        text: _reading(text) if so_far <= judge.WORK else too_much
-        for text, so_far in zip(formulas, taken, strict=True)
-    }
+    readings = {}
+    work_so_far = 0
+    for text in formulas:
+        work_so_far += judge.work(text)
+        readings[text] = _reading(text) if work_so_far <= judge.WORK else too_much
+    return readings
 
 
 def _reading(plain: str) -> Reading:
-    """What the judge makes of an answer."""
+    """Return what the judge makes of a plain answer, a formula or a number."""
     from adalib.vote.judge import read, read_number
 
     key = value_key(plain)
     return read(plain) if isinstance(key, str) else read_number(key[0])
 
 
-def _places(key: Key, reading: Reading | None) -> list[tuple[tuple, int]]:
-    """Return the drawers in which equal answers lie, give or take one, for each meaning."""
-    places: list[tuple[tuple, float | Fraction]] = []
-    if isinstance(key, tuple):
-        places = [(("value",), value) for value in key]
-    elif reading:
-        # Those that agree have the first value nearly in common.
-        forms = (*reading.forms, *reading.right_side)
-        places = [
-            (form.shape, float(form.values[0][0].real) if form.values else 0.0) for form in forms
-        ]
-    # What is near, absolutely or relatively, is at most a drawer apart; all that is huge lies
-    # together.
-    return [
-        (shape, math.floor(1000 * math.asinh(max(-1e300, min(value, 1e300)))))
-        for shape, value in places
-    ]
-
-
 def _close(p: Fraction, q: Fraction) -> bool:
+    """Whether two numbers agree: whole ones exactly, others to a millionth, relative below 1."""
     if p.denominator == 1 or q.denominator == 1:
         return p == q
     return abs(p - q) * 10**6 <= min(Fraction(1), max(abs(p), abs(q)))
@@ -211,21 +237,22 @@ def _close(p: Fraction, q: Fraction) -> bool:
 
 @lru_cache(maxsize=200_000)
 def _never_a_number(plain: str) -> bool:
-    """Holds a variable, a list or a relation."""
-    return re.search(r"[a-df-hj-zA-Z,=<>]", COMMAND.sub(" ", plain)) is not None
+    """Whether a text holds a variable, a list or a relation."""
+    return _VARIABLE_OR_LIST.search(COMMAND.sub(" ", plain)) is not None
 
 
 @lru_cache(maxsize=200_000)
 def _mathematical(plain: str) -> bool:
     """Return whether math-verify should read this answer.
 
-    It makes something of nearly anything: 10:30 it divides, 12 12 it multiplies.
+    It makes something of nearly anything: it divides 10:30, and multiplies 12 12.
     """
-    return (
-        plain.isascii()
-        and not plain.isalpha()
-        and plain.count("=") < 2
-        and sum(map(plain.count, "([{")) == sum(map(plain.count, ")]}"))
-        and not _UNMATHEMATICAL.search(plain.replace("&", ",") if "matrix}" in plain else plain)
-        and not WORD.search(COMMAND.sub(" ", plain))
-    )
+    if not plain.isascii() or plain.isalpha() or plain.count("=") > 1:
+        return False
+    opened = sum(map(plain.count, "([{"))
+    closed = sum(map(plain.count, ")]}"))
+    if opened != closed:
+        return False
+    # The & between the entries of a matrix is mathematics.
+    symbols = plain.replace("&", ",") if "matrix}" in plain else plain
+    return not (_UNMATHEMATICAL.search(symbols) or WORD.search(COMMAND.sub(" ", plain)))

@@ -7,15 +7,22 @@ answers. Best-of-b, where a score chooses the answer, is here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from math import factorial, lgamma
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.vote.answers import answer_classes
+from adalib.vote.winning import (
+    Series,
+    Situations,
+    binomial_series,
+    binomials,
+    exponential_series,
+    winning_ways,
+)
 
 __all__ = ["ESTIMATORS", "acc_iid", "acc_subsets", "acc_windows", "best_of", "majority", "pass_at"]
 
@@ -49,8 +56,11 @@ def majority(answers: Sequence[str], ties: Ties = "share") -> dict[str, float]:
     _check_ties(ties)
     classes = answer_classes(answers)
     votes = np.bincount(classes[classes >= 0])
-    winners = np.flatnonzero(votes == votes.max(initial=0))[: 1 if ties == "first" else None]
-    return {answers[int(np.argmax(classes == winner))]: 1 / len(winners) for winner in winners}
+    winners = np.flatnonzero(votes == votes.max(initial=0))
+    if ties == "first":
+        winners = winners[:1]  # classes are numbered in the order of their first answers
+    first_answers = [int(np.argmax(classes == winner)) for winner in winners]
+    return {answers[place]: 1 / len(winners) for place in first_answers}
 
 
 def acc_windows(
@@ -83,21 +93,16 @@ def acc_windows(
     array([[0.75, 0.75, 1.  ]])
     """
     classes, values, budgets = _checked(classes, values, budgets, ties)
-    _, _, value, pair = _tally(classes, values)
-    worth = np.append(value, 0.0)[pair]
+    tally = _tally(classes, values)
+    class_values = np.append(tally.value, 0.0)[tally.place]
     n, r = classes.shape
     acc = np.empty((n, len(budgets)))
-    for k, b in enumerate(budgets):
+    for column, b in enumerate(budgets):
         windows = r // b
         for rows in _chunks(n, windows * b * b):
-            own, gain = (x[rows, : windows * b].reshape(-1, windows, b) for x in (pair, worth))
-            votes = ((own[..., None] == own[..., None, :]) & (own[..., None] >= 0)).sum(-1)
-            top = (votes == votes.max(-1, keepdims=True)) & (votes > 0)
-            if ties == "first":
-                top &= top.cumsum(-1) == 1
-            # Tied classes have equally many samples on top, so the mean over samples is the mean
-            # over classes.
-            acc[rows, k] = ((gain * top).sum(-1) / np.maximum(top.sum(-1), 1)).mean(-1)
+            voters = tally.place[rows, : windows * b].reshape(-1, windows, b)
+            their_values = class_values[rows, : windows * b].reshape(-1, windows, b)
+            acc[rows, column] = _vote_values(voters, their_values, ties).mean(-1)
     return _settled(acc)
 
 
@@ -137,56 +142,17 @@ def acc_subsets(
     array([[0.6, 0.6, 0.7, 1. ]])
     """
     classes, values, budgets = _checked(classes, values, budgets, ties)
-    n, r = classes.shape
-    top = max(budgets)
-    if lgamma(r + 1) - lgamma(top + 1) - lgamma(r - top + 1) > 700:
+    r = classes.shape[1]
+    largest = max(budgets)
+    log_subsets = lgamma(r + 1) - lgamma(largest + 1) - lgamma(r - largest + 1)
+    if log_subsets > 700:
         raise ValueError(
-            f"there are too many subsets of {top} out of {r} samples; "
+            f"there are too many subsets of {largest} out of {r} samples; "
             "lower the budget or use windows"
         )
-    choose = _binomials(r, top)
-    row, count, value, pair = _tally(classes, values)
-    # Classes by size within their row. What a class contributes depends on the sizes alone (and,
-    # for first-seen ties, on the places), so equal situations are computed once.
-    order = np.lexsort((-count, row))
-    slot = np.empty_like(order)
-    slot[order] = np.arange(len(order)) - np.searchsorted(row, row)  # the rows are sorted already
-    width = int(slot.max(initial=0)) + 1
-    sizes = np.zeros((n, width), dtype=np.int32)
-    sizes[row, slot] = count
-    wins = np.zeros((n, len(budgets)))
-
-    def series(x: np.ndarray, degree: int) -> np.ndarray:
-        return choose[: degree + 1, x]
-
-    if ties == "share":
-        good = np.flatnonzero(value > 0)
-        others = _without(sizes[row[good]], slot[good])
-        situations, which = np.unique(
-            np.column_stack([count[good], others]), axis=0, return_inverse=True
-        )
-        ways = np.empty((len(situations), len(budgets)))
-        for chunk in _chunks(len(situations), (top + width) * (top // 2 + 1)):
-            own = situations[chunk, 0]
-            rest = situations[chunk, 1:].T
-            ways[chunk] = _winning_ways(series, budgets, own, rest, r - own - rest.sum(0), rest).T
-        np.add.at(wins, row[good], ways[which.ravel()] * value[good, None])
-    else:
-        slots = np.append(slot, -1)[pair]
-        gains = np.append(value, 0.0)[pair]
-        for rows in _chunks(n, r * (width + top)):
-            after = sizes[rows, None, :] - (slots[rows, :, None] == np.arange(width)).cumsum(
-                1, dtype=np.int32
-            )
-            i, p = np.nonzero(gains[rows] > 0)
-            here = slots[rows][i, p]
-            where = np.arange(n)[rows][i]
-            own = after[i, p, here]
-            late = _without(after[i, p], here)
-            rest = _without(sizes[where], here)
-            spare = r - sizes[where, here] - rest.sum(1)
-            ways = _winning_ways(series, budgets, own, rest.T, spare, rest.T, late.T)
-            np.add.at(wins, where, ways.T * gains[rows][i, p][:, None])
+    choose = binomials(r, largest)
+    wins_by_rule = _shared_wins if ties == "share" else _first_seen_wins
+    wins = wins_by_rule(_tally(classes, values), binomial_series(choose), budgets)
     return _settled(wins / choose[budgets, r])
 
 
@@ -233,23 +199,23 @@ def acc_iid(
     if p.ndim > 2 or p.size == 0 or not (p >= 0).all() or np.abs(p.sum(1) - 1).max() > 1e-6:
         raise ValueError("probs must hold probabilities, every row summing to 1")
     n, m = p.shape
-    right, blank = (np.broadcast_to(x, (n,)) for x in (correct, -1 if empty is None else empty))
-    for name, column in [("correct", right), ("empty", blank)]:
-        if column.dtype.kind not in "iu" or not ((column >= -1) & (column < m)).all():
-            raise ValueError(f"{name} must hold column numbers from 0 to {m - 1}, or -1 for none")
-    if ((right == blank) & (right >= 0)).any():
+    correct_column = _checked_column(correct, n, m, "correct")
+    empty_column = _checked_column(-1 if empty is None else empty, n, m, "empty")
+    if ((correct_column == empty_column) & (correct_column >= 0)).any():
         raise ValueError("correct and empty name the same column; an empty answer is never correct")
-    at = np.arange(n)
-    rest = np.column_stack([p, np.zeros(n)])  # column -1 is an answer that is never given
-    own = rest[at, right]
-    spare = rest[at, blank]
-    rest[at, right] = rest[at, blank] = 0
+    rows = np.arange(n)
+    others = np.column_stack([p, np.zeros(n)])  # column -1 is an answer that is never given
+    own = others[rows, correct_column]
+    no_answer = others[rows, empty_column]
+    others[rows, correct_column] = 0
+    others[rows, empty_column] = 0
     acc = np.empty((n, len(budgets)))
-    top = max(budgets)
-    for rows in _chunks(n, (top + m) * (top // 2 + 1)):
-        few = rest[rows].T
-        most = np.where(few > 0, np.inf, 0)
-        acc[rows] = _winning_ways(_exponentials, budgets, own[rows], few, spare[rows], most).T
+    largest = max(budgets)
+    for chunk in _chunks(n, (largest + m) * (largest // 2 + 1)):
+        rivals = others[chunk].T
+        unlimited = np.where(rivals > 0, np.inf, 0)  # independent draws never run out
+        situations = Situations(own[chunk], rivals, no_answer[chunk], most_votes=unlimited)
+        acc[chunk] = winning_ways(exponential_series, budgets, situations).T
     acc = _settled(acc * [float(factorial(b)) for b in budgets])
     return acc[0] if probs.ndim == 1 else acc
 
@@ -289,18 +255,21 @@ def best_of(correct: ArrayLike, scores: ArrayLike, budgets: Sequence[int]) -> np
     if np.isnan(scores).any():
         raise ValueError("scores hold NaN; give every sample a score")
     _, correct, budgets = _checked(np.zeros(scores.shape, dtype=int), correct, budgets, "share")
-    upto = rankdata(scores, "max", axis=1)
-    below = rankdata(scores, "min", axis=1) - 1
+    r = scores.shape[1]
+    # Of each sample's group of tied scores: the samples in or below the group, and those below it.
+    up_to_group = rankdata(scores, "max", axis=1)
+    below_group = rankdata(scores, "min", axis=1) - 1
     acc = np.empty((len(scores), len(budgets)))
-    for k, b in enumerate(budgets):
-        # The best of b is in a group of tied samples if all b are in or below the group, and not
-        # all of them below.
-        within = np.ones_like(scores)
-        under = np.ones_like(scores)
-        for i in range(b):
-            within *= np.maximum(upto - i, 0) / (scores.shape[1] - i)
-            under *= np.maximum(below - i, 0) / (scores.shape[1] - i)
-        acc[:, k] = (correct * (within - under) / (upto - below)).sum(1)
+    for column, b in enumerate(budgets):
+        # The best of b is in a group if all b are in or below the group, and not all below it.
+        all_up_to = np.ones_like(scores)
+        all_below = np.ones_like(scores)
+        for drawn in range(b):
+            all_up_to *= np.maximum(up_to_group - drawn, 0) / (r - drawn)
+            all_below *= np.maximum(below_group - drawn, 0) / (r - drawn)
+        group_wins = all_up_to - all_below
+        group_size = up_to_group - below_group
+        acc[:, column] = (correct * group_wins / group_size).sum(1)
     return _settled(acc)
 
 
@@ -338,22 +307,115 @@ def pass_at(correct: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
     return best_of(correct, correct, budgets)
 
 
-def _tally(classes: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return row, size and mean value of every (row, class) pair, and the pair of every sample.
+class _Tally(NamedTuple):
+    """The classes of all rows in one list, sorted by row, and where each sample belongs."""
 
-    The pair of an empty answer is -1.
-    """
+    row: np.ndarray  # row of each class
+    size: np.ndarray  # its samples
+    value: np.ndarray  # its mean value
+    place: np.ndarray  # place of each sample's class in the list, (N, R); -1 for an empty answer
+
+
+def _tally(classes: np.ndarray, values: np.ndarray) -> _Tally:
+    """Count the samples of every class of every row."""
     voted = classes >= 0
     rows = np.nonzero(voted)[0]
     labels = np.unique(classes[voted], return_inverse=True)[1]
-    key = rows * (labels.max(initial=0) + 1) + labels
-    _, first, index, count = np.unique(
+    key = rows * (labels.max(initial=0) + 1) + labels  # no two rows share a key
+    _, first, index, size = np.unique(
         key, return_index=True, return_inverse=True, return_counts=True
     )
-    value = np.bincount(index, weights=values[voted], minlength=len(count)) / count
-    pair = np.full(classes.shape, -1)
-    pair[voted] = index
-    return rows[first], count, value, pair
+    value = np.bincount(index, weights=values[voted], minlength=len(size)) / size
+    place = np.full(classes.shape, -1)
+    place[voted] = index
+    return _Tally(rows[first], size, value, place)
+
+
+def _vote_values(voters: np.ndarray, values: np.ndarray, ties: Ties) -> np.ndarray:
+    """Return what votes along the last axis are worth, from each voter's class and its value."""
+    same_class = voters[..., None] == voters[..., None, :]
+    votes = (same_class & (voters[..., None] >= 0)).sum(-1)
+    leads = (votes == votes.max(-1, keepdims=True)) & (votes > 0)
+    if ties == "first":
+        leads &= leads.cumsum(-1) == 1
+    # Tied classes have equally many voters, so the mean over voters is the mean over classes.
+    return (values * leads).sum(-1) / np.maximum(leads.sum(-1), 1)
+
+
+def _shared_wins(tally: _Tally, series: Series, budgets: list[int]) -> np.ndarray:
+    """Return the value of all subsets of each budget together, tied classes sharing, (N, K)."""
+    n, r = tally.place.shape
+    sizes, rank = _ranked_sizes(tally)
+    valued = np.flatnonzero(tally.value > 0)
+    rows = tally.row[valued]
+    others = _without(sizes[rows], rank[valued])
+    # What a class wins depends on the sizes alone, so equal situations are counted once.
+    situations, which = np.unique(
+        np.column_stack([tally.size[valued], others]), axis=0, return_inverse=True
+    )
+    ways = np.empty((len(situations), len(budgets)))
+    largest = max(budgets)
+    for chunk in _chunks(len(situations), (largest + sizes.shape[1]) * (largest // 2 + 1)):
+        own = situations[chunk, 0]
+        rivals = situations[chunk, 1:].T
+        empty = r - own - rivals.sum(0)
+        ways[chunk] = winning_ways(
+            series, budgets, Situations(own, rivals, empty, most_votes=rivals)
+        ).T
+    wins = np.zeros((n, len(budgets)))
+    np.add.at(wins, rows, ways[which.ravel()] * tally.value[valued, None])
+    return wins
+
+
+def _first_seen_wins(tally: _Tally, series: Series, budgets: list[int]) -> np.ndarray:
+    """Return the value of all subsets of each budget together, first-seen ties, (N, K).
+
+    A class wins a subset by its first sample there, so the wins are counted sample by sample.
+    """
+    n, r = tally.place.shape
+    sizes, rank = _ranked_sizes(tally)
+    width = sizes.shape[1]
+    sample_rank = np.append(rank, -1)[tally.place]
+    sample_value = np.append(tally.value, 0.0)[tally.place]
+    wins = np.zeros((n, len(budgets)))
+    for chunk in _chunks(n, r * (width + max(budgets))):
+        is_of_class = sample_rank[chunk, :, None] == np.arange(width)
+        # Samples of each class that come after each sample, (rows, R, width).
+        later = sizes[chunk, None, :] - is_of_class.cumsum(1, dtype=np.int32)
+        row, sample = np.nonzero(sample_value[chunk] > 0)
+        table_row = np.arange(n)[chunk][row]
+        own_rank = sample_rank[table_row, sample]
+        rivals = _without(sizes[table_row], own_rank)
+        situations = Situations(
+            own=later[row, sample, own_rank],
+            others=rivals.T,
+            empty=r - sizes[table_row, own_rank] - rivals.sum(1),
+            most_votes=rivals.T,
+            others_later=_without(later[row, sample], own_rank).T,
+        )
+        ways = winning_ways(series, budgets, situations)
+        np.add.at(wins, table_row, ways.T * sample_value[table_row, sample][:, None])
+    return wins
+
+
+def _ranked_sizes(tally: _Tally) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sizes of each row's classes, largest first, and the rank of every class.
+
+    The sizes have shape (N, most classes of a row); a row with fewer classes is padded with 0.
+    """
+    order = np.lexsort((-tally.size, tally.row))
+    rank = np.empty_like(order)
+    first_of_row = np.searchsorted(tally.row, tally.row)  # the list is sorted by row
+    rank[order] = np.arange(len(order)) - first_of_row
+    sizes = np.zeros((len(tally.place), int(rank.max(initial=0)) + 1), dtype=np.int32)
+    sizes[tally.row, rank] = tally.size
+    return sizes, rank
+
+
+def _without(sizes: np.ndarray, dropped: np.ndarray) -> np.ndarray:
+    """Drop entry ``dropped[t]`` from row t."""
+    places = np.arange(sizes.shape[1] - 1)
+    return np.take_along_axis(sizes, places + (places >= dropped[:, None]), axis=1)
 
 
 def _settled(acc: np.ndarray) -> np.ndarray:
@@ -369,12 +431,6 @@ def _settled(acc: np.ndarray) -> np.ndarray:
             same = np.abs(acc[..., later] - acc[..., earlier]) < _SAME
             acc[..., later] = np.where(same, acc[..., earlier], acc[..., later])
     return acc
-
-
-def _without(sizes: np.ndarray, slot: np.ndarray) -> np.ndarray:
-    """Drop entry ``slot[t]`` from row t."""
-    places = np.arange(sizes.shape[1] - 1)
-    return np.take_along_axis(sizes, places + (places >= slot[:, None]), axis=1)
 
 
 def _chunks(n: int, cells: int) -> list[slice]:
@@ -407,6 +463,14 @@ def _checked(
     return classes, values, _check_budgets(budgets, r, f"there are {r} samples per question")
 
 
+def _checked_column(column: ArrayLike, n: int, m: int, name: str) -> np.ndarray:
+    """Return a column number per row; ValueError unless all are from -1 to m - 1."""
+    columns = np.broadcast_to(column, (n,))
+    if columns.dtype.kind not in "iu" or not ((columns >= -1) & (columns < m)).all():
+        raise ValueError(f"{name} must hold column numbers from 0 to {m - 1}, or -1 for none")
+    return columns
+
+
 def _check_budgets(budgets: Sequence[int], most: int, why: str) -> list[int]:
     """Return the budgets as whole numbers; raise ValueError for one out of range."""
     array = np.asarray(budgets)
@@ -422,78 +486,6 @@ def _check_budgets(budgets: Sequence[int], most: int, why: str) -> list[int]:
 
 
 def _check_ties(ties: str) -> None:
+    """Raise ValueError for an unknown tie rule."""
     if ties not in ("share", "first"):
         raise ValueError(f"ties must be 'share' or 'first', got {ties!r}")
-
-
-def _winning_ways(
-    series: Callable[[np.ndarray, int], np.ndarray],
-    budgets: Sequence[int],
-    own: np.ndarray,
-    others: np.ndarray,
-    spare: np.ndarray,
-    most: np.ndarray,
-    late: np.ndarray | None = None,
-) -> np.ndarray:
-    """Add up the ways in which a class wins a vote, for T situations at once, shape (K, T).
-
-    ``series(x, d)[i]`` is the weight of i votes out of a class of size x. ``own`` (T), ``others``
-    (m, T) and ``spare`` (T) are the sizes of the class, of the other classes and of the empty
-    answers; ``most`` is the number of votes that the others could get. For first-seen ties,
-    ``late`` counts the samples of each other class that come after the first vote of this class;
-    that vote is then fixed, and ``own`` counts only what comes after it.
-    """
-    # A class c wins with k votes if every other class has fewer, or has k and loses the tie. In
-    # generating functions: class j contributes sum_{i<k} C(n_j, i) z^i + t_j z^k, an empty answer
-    # contributes 1 + z, and the coefficient of z^(b-k) counts the ways to choose the rest. Shared
-    # ties pay 1 / (1 + number of tied others), the integral over y in [0, 1] of y^(number of tied
-    # others): put t_j = y C(n_j, k), and Gauss-Legendre quadrature is exact. With first-seen ties,
-    # fix the first chosen sample of c: the tie is won if all k votes of j come later. For
-    # independent draws, C(n, i) becomes p^i / i!. All terms are positive, so nothing cancels.
-    wins = np.zeros((len(budgets), len(own)))
-    for k in range(1, max(budgets) + 1):
-        mine = series(own, k)[k] if late is None else series(own, k - 1)[k - 1]
-        live = np.flatnonzero(mine)
-        if not live.size:
-            continue
-        degree = max(budgets) - k  # votes left for all the others
-        y, weight = _tie_nodes(degree // k) if late is None else (np.ones(1), np.ones(1))
-        # A class that cannot reach k is as harmless as empty answers; their series are multiplied.
-        threat = (most[:, live] >= k) & (k <= degree)
-        size = np.where(threat, others[:, live], 0)
-        harmless = spare[live] + (others[:, live] - size).sum(0)
-        poly = np.repeat(series(harmless, degree)[:, None, :], len(y), axis=1)
-        for j in np.flatnonzero(threat.any(1)):
-            fewer = series(size[j], k)
-            tied = fewer[k] if late is None else series(np.where(threat[j], late[j, live], 0), k)[k]
-            product = poly.copy()
-            for i in range(1, k):
-                product[i:] += fewer[i] * poly[:-i]
-            product[k:] += y[:, None] * tied * poly[:-k]
-            poly = product
-        for at, b in enumerate(budgets):
-            if b >= k:
-                wins[at, live] += mine[live] * (weight @ poly[b - k])
-    return wins
-
-
-@lru_cache(maxsize=256)
-def _tie_nodes(degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights on [0, 1] that integrate polynomials of this degree exactly."""
-    y, weight = np.polynomial.legendre.leggauss(degree // 2 + 1)
-    return (y + 1) / 2, weight / 2
-
-
-def _exponentials(x: np.ndarray, degree: int) -> np.ndarray:
-    """Return x^i / i! for i = 0..degree along a new first axis, for independent draws."""
-    ratios = x / np.arange(1, degree + 1).reshape(-1, *[1] * x.ndim)
-    return np.concatenate([np.ones((1, *x.shape)), np.cumprod(ratios, axis=0)])
-
-
-def _binomials(n: int, top: int) -> np.ndarray:
-    """Return Pascal's triangle, ``table[i, m] = C(m, i)`` for i <= top and m <= n."""
-    m = np.arange(n + 1.0)
-    table = np.ones((top + 1, n + 1))
-    for i in range(1, top + 1):
-        table[i] = table[i - 1] * np.maximum(m - i + 1, 0) / i
-    return table

@@ -1,23 +1,25 @@
-"""Reading the answer that a text gives: a box, a marked line, or the last number."""
+"""Read the answer that a text gives: a box, a marked line, or the last number."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
 
-from adalib.vote.plain import CHOICE, COMMAND, LONGEST_ANSWER, NUMBER, WORD, plain_form, value_key
+from adalib.vote.plain import CHOICE, COMMAND, LONGEST_ANSWER, WORD, plain_form
+from adalib.vote.plain_numbers import NUMBER, value_key
 
 __all__ = ["extract_answer"]
 
 _TAIL = 200_000  # characters read from the end of a text; no answer is given earlier than that
-_MARKERS = 200  # times that a text may say "Answer:" and give none before we stop looking
+_MAX_MARKERS = 200  # times that a text may say "Answer:" and give none before we stop looking
 
-_OPENED = re.compile(r"\\(?:boxed|fbox)\s*\{")
-_BRACES = re.compile(_OPENED.pattern + r"|\\.|[{}]", re.DOTALL)
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_BOX_OR_BRACE = re.compile(_BOX.pattern + r"|\\.|[{}]", re.DOTALL)
 _MARKER = re.compile(
     r"answer(?: is)?\s{0,3}(?:\*\*|__)?\s{0,3}[:=]|answer is\b|####", re.IGNORECASE
 )
-_CONNECTED = re.compile(
+# A word by which a sentence goes on after its answer: "42 because", "42 pages in 7 days".
+_CONNECTIVE = re.compile(
     r"\b(?:in|per|for|each|every|from|after|because|since|at|of|on|when|if|so|as)\b"
 )
 
@@ -25,8 +27,8 @@ _CONNECTED = re.compile(
 def extract_answer(text: str, finished: bool = True) -> str:
     r"""Read the answer that a text gives.
 
-    The last balanced ``\boxed{...}``; else what follows the last "Answer:", "answer is" or "####";
-    else, if the text was finished, the last number in it; else "". Typesetting, ``$``, units,
+    It is the last balanced ``\boxed{...}``, else what follows the last "Answer:", "answer is" or
+    "####", else, if the text was finished, the last number in it. Typesetting, ``$``, units,
     closing full stops and thousands commas are dropped. Explained in the chapter "One question,
     many answers".
 
@@ -56,12 +58,8 @@ def extract_answer(text: str, finished: bool = True) -> str:
     boxed = _last_boxed(text)
     if boxed:
         return plain_form(boxed)
-    for marker in reversed(deque(_MARKER.finditer(text), maxlen=_MARKERS)):
-        line = (
-            text[marker.end() : marker.end() + LONGEST_ANSWER].lstrip(" \t\r\n*_:=").split("\n")[0]
-        )
-        line = _OPENED.split(line)[-1] if finished else line  # a box that was never closed
-        answer = _from_sentence(re.split(r"[.;]\s", line)[0])
+    for marker in reversed(deque(_MARKER.finditer(text), maxlen=_MAX_MARKERS)):
+        answer = _marked_answer(text[marker.end() : marker.end() + LONGEST_ANSWER], finished)
         if answer:
             return answer
     numbers = NUMBER.findall(text) if finished else []
@@ -69,40 +67,52 @@ def extract_answer(text: str, finished: bool = True) -> str:
 
 
 def _last_boxed(text: str) -> str:
-    """Return the content of the last ``\boxed{...}`` whose braces balance, in one pass."""
-    opened: list[
-        int
-    ] = []  # where the content of each open brace begins; negative when it is an ordinary brace
-    begin = -1
+    r"""Return the content of the last ``\boxed{...}`` whose braces balance, in one pass."""
     content = ""
-    start = re.search(r"\\boxed|\\fbox", text)
-    for token in _BRACES.finditer(text, start.start()) if start else ():
+    content_start = -1
+    starts: list[int] = []  # of the content of each open box; -1 for an ordinary open brace
+    first_box = re.search(r"\\boxed|\\fbox", text)
+    if first_box is None:
+        return ""
+    for token in _BOX_OR_BRACE.finditer(text, first_box.start()):
         mark = token.group()
-        if mark == "}":
-            at = opened.pop() if opened else -1
-            if at > begin and text[at : token.start()].strip():
-                begin = at
-                content = text[at : min(token.start(), at + LONGEST_ANSWER)]
-        elif mark == "{":
-            opened.append(-1)
-        elif mark[-1] == "{" and len(mark) > 2:
-            opened.append(token.end())
+        if mark == "{":
+            starts.append(-1)
+        elif mark == "}":
+            start = starts.pop() if starts else -1
+            end = token.start()
+            if start > content_start and text[start:end].strip():
+                content_start = start
+                content = text[start : min(end, start + LONGEST_ANSWER)]
+        elif _BOX.fullmatch(mark):  # not an escaped character, such as \{
+            starts.append(token.end())
     return content
 
 
-def _from_sentence(sentence: str) -> str:
-    """Return the answer after "Answer:", as it is or as the one number of a sentence."""
+def _marked_answer(after: str, finished: bool) -> str:
+    """Return the answer in what follows "Answer:"; "" if there is none."""
+    line = after.lstrip(" \t\r\n*_:=").split("\n")[0]
+    if finished:
+        line = _BOX.split(line)[-1]  # what follows a box that was never closed
+    first_sentence = re.split(r"[.;]\s", line)[0]
+    return _answer_of_sentence(first_sentence)
+
+
+def _answer_of_sentence(sentence: str) -> str:
+    """Return a sentence that is an answer, or the one number that it gives."""
     answer = plain_form(sentence)
-    if isinstance(value_key(answer), str) and not CHOICE.fullmatch(answer):
-        before, equals, after = answer.rpartition("=")
-        after = plain_form(after)
-        if equals and "," not in before and not isinstance(value_key(after), str):
-            return after
-        numbers = NUMBER.findall(answer)
-        if numbers and WORD.search(COMMAND.sub(" ", answer)):
-            if len(numbers) == 1:
-                return plain_form(numbers[0])
-            # "42 because ...", "42 pages in 7 days", "so it is 42"
-            if answer.count(" ") > 5 or _CONNECTED.search(answer):
-                return plain_form(numbers[0] if NUMBER.match(answer) else numbers[-1])
+    if not isinstance(value_key(answer), str) or CHOICE.fullmatch(answer):
+        return answer
+    before, equals, after = answer.rpartition("=")
+    result = plain_form(after)
+    if equals and "," not in before and not isinstance(value_key(result), str):
+        return result
+    numbers = NUMBER.findall(answer)
+    if not numbers or not WORD.search(COMMAND.sub(" ", answer)):
+        return answer
+    if len(numbers) == 1:
+        return plain_form(numbers[0])
+    if answer.count(" ") > 5 or _CONNECTIVE.search(answer):
+        # "42 because ..." begins with its answer, "so it is 42" ends with it.
+        return plain_form(numbers[0] if NUMBER.match(answer) else numbers[-1])
     return answer

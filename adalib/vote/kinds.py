@@ -1,11 +1,10 @@
-"""The kind of an answer, in one word.
+"""Read answers of a kind that the user names in one word, such as ``number`` or ``choice``.
 
-``number``, ``choice``, ``yesno``, ``label:red,green``, ``json:total.value`` or ``auto`` are data,
-and a file may name them. ``regex:Total (\\d+)`` and ``python:module:function`` (of the text, giving
-the answer or "") come from the command line of the person who runs the program, and never from a
-file: a function is code, and a pattern can be made to run for hours. Patterns are matched by RE2,
-whose time grows with the length of the text alone, so that no pattern and no text can hold a
-server.
+``number``, ``choice``, ``yesno``, ``label:red,green``, ``json:total.value`` and ``auto`` are data,
+and a file may name them. ``regex:Total (\\d+)`` and ``python:module:function`` come from the
+command line and never from a file, because a function is code and a pattern can be made to run for
+hours. The function gets the text and returns the answer, "" for none. Patterns are matched by RE2,
+whose time grows with the length of the text alone, so no pattern and no text can block a server.
 
 ``auto`` tries, in this order: an answer that is marked as one (a box, "Answer:", "####"); a reply
 that is nothing but a letter, or nothing but yes or no; a number where the last line states a
@@ -20,6 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 from adalib.vote.extract import extract_answer
@@ -42,10 +42,10 @@ _KINDS = (
     "auto, number, choice, yesno, label:a,b, json:field, regex:pattern or python:module:function"
 )
 
-_LATE = 20_000  # characters read from the end of a text by kind
-_LONG = 1_500  # characters from which an unmarked text is taken for prose
-_PROSE = 200  # characters of which a short answer has fewer
-_OBJECTS = 50  # braces tried as the beginning of an object
+_TAIL = 20_000  # characters read from the end of a text
+_MAX_SHOWN_WORK = 1_500  # characters; a longer text without a marked answer is taken for prose
+_MAX_SHORT = 200  # characters of a text that may be an answer as it is
+_MAX_OBJECTS = 50  # braces tried as the beginning of a JSON object
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = re.compile(
     r"^\s*(?:return|def|class|import|from|print|for|while|if|elif|else|var|let|const)\b|[;{}]\s*$|=>|=="
@@ -54,11 +54,13 @@ _NO_NUMBER = re.compile(  # dates, times, years, versions
     r"\d+(?:[:/.-]\d+){2,}|\b\d{1,2}:\d\d\b"
     r"|\b(?:in|since|by|until|of) (?:1[5-9]|20)\d\d\b|\bv\d[\d.]*"
 )
+# A letter that is all of a text, or that its option follows: "(B)", "B. Paris".
 _LETTER = re.compile(r"[\s*_(\[]*([A-J])(?:[\s*_)\].:]*|[)\].:][\s*_]*\s.{0,200})", re.DOTALL)
-_NAMED = re.compile(
+_NAMED_LETTER = re.compile(
     r"\b(?:answer|option|choice)\b(?: is)?[\s:*_(\[]{0,6}([A-J])\b(?!')", re.IGNORECASE
 )
-_WORKED = re.compile(r"\d\s?[-+*/×x=]\s?\$?\d")
+_CALCULATION = re.compile(r"\d\s?[-+*/×x=]\s?\$?\d")
+# A number at the end of a line, after a word that states a result: "She pays 12 dollars."
 _RESULT = re.compile(
     r"(?:^|=|≈|:|\b(?:is|are|was|were|be|equals?|to|makes?|gives?|gets?|costs?|has|have|had|totals?|leaves?|pays?|needs?"
     r"|takes?|so|thus|therefore|exactly|about|only)\b)[\s*_$]*(-?\$?[\d.,/]*\d%?)"
@@ -117,11 +119,12 @@ def storable_kind(kind: Any) -> str:
 
 
 def _labels(detail: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, detail.split(","))))
+    """Return the labels of ``label:red,green``."""
+    return tuple(label.strip() for label in detail.split(",") if label.strip())
 
 
 def _compiled(pattern: str) -> Any:
-    """Compile a pattern of the user's by RE2, which cannot backtrack."""
+    """Compile the user's pattern with RE2, which cannot backtrack."""
     try:
         import re2
     except ModuleNotFoundError:
@@ -131,92 +134,105 @@ def _compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        why = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error
         raise ValueError(
-            f"the kind regex:{pattern[:80]} holds no regular expression of RE2 ({why}); "
+            f"the kind regex:{pattern[:80]} holds no regular expression of RE2 ({reason}); "
             "mend the pattern"
         ) from None
 
 
 def _match(pattern: Any, text: str, finished: bool) -> str:
-    """The last match in the text: its first group, or all of it where the pattern has none."""
-    found = deque(pattern.finditer(text[-_LATE:]), maxlen=1)
-    return (found[0][1 if pattern.groups else 0] or "").strip() if found else ""
+    """Return the last match in the text: its first group, or all of it if the pattern has none."""
+    matches = deque(pattern.finditer(text[-_TAIL:]), maxlen=1)
+    if not matches:
+        return ""
+    answer = matches[0][1 if pattern.groups else 0]
+    return (answer or "").strip()  # a group that took no part in the match is None
 
 
 def is_free_text(text: str) -> bool:
-    """Whether a text without an answer is no try at one: code, or many words and no sums."""
-    return "```" in text or (len(text) > _PROSE and not _WORKED.search(text))
+    """Whether a text without an answer did not attempt one: code, or many words and no sums."""
+    return "```" in text or (len(text) > _MAX_SHORT and not _CALCULATION.search(text))
 
 
 def short_text(text: str) -> str:
-    """A text that may be an answer as it stands, "" where it is long or code."""
-    return (
-        text.strip()
-        if len(text) <= _PROSE and not is_free_text(text) and not _CODE.search(text)
-        else ""
-    )
+    """Return a text that may be an answer as it is; "" where it is long or code."""
+    if len(text) > _MAX_SHORT or is_free_text(text) or _CODE.search(text):
+        return ""
+    return text.strip()
 
 
 def _auto(text: str, finished: bool) -> str:
     """Read an answer of any kind: marked, a letter, yes or no, or a worked-out number."""
-    text = _FENCE.sub("\n", text[-_LATE:])
+    text = _FENCE.sub("\n", text[-_TAIL:])
     marked = extract_answer(text, finished=False)
     if marked or not finished:
         return marked
-    if (letter := _LETTER.fullmatch(text)) and letter[1] != "I":  # which is a word, too
+    letter = _LETTER.fullmatch(text)
+    if letter and letter[1] != "I":  # which is a word, too
         return letter[1]
-    if len(text) < 40 and (truth := TRUTH.match(text)):
+    truth = TRUTH.match(text)
+    if truth and len(text) < 40:
         return _as_yes_no(truth[1])
     line = _last_line(text)
-    if len(text) > _LONG or _CODE.search(line) or _NO_NUMBER.search(line):
+    if len(text) > _MAX_SHOWN_WORK or _CODE.search(line) or _NO_NUMBER.search(line):
         return ""
-    if result := _RESULT.search(line):
+    result = _RESULT.search(line)
+    if result:
         return extract_answer(result[1])
-    return extract_answer(line) if _WORKED.search(text) else ""
+    return extract_answer(line) if _CALCULATION.search(text) else ""
 
 
 def _number(text: str, finished: bool) -> str:
     """Read a number: the marked one, else the last of a finished text."""
-    text = _FENCE.sub("\n", text[-_LATE:])
+    text = _FENCE.sub("\n", text[-_TAIL:])
     marked = extract_answer(text, finished=False)
     line = _last_line(text)
-    return (
-        marked
-        if marked or not finished or _CODE.search(line)
-        else extract_answer(_NO_NUMBER.sub(" ", line))
-    )
+    if marked or not finished or _CODE.search(line):
+        return marked
+    return extract_answer(_NO_NUMBER.sub(" ", line))
 
 
 def _choice(text: str, finished: bool) -> str:
     """Read a letter of a multiple choice: marked, alone, or the last one named."""
     marked = extract_answer(text, finished=False)
-    line = _last_line(text)
-    for place in (marked, text if len(text) < 200 else "", line):
-        if letter := _LETTER.fullmatch(place):
+    short = text if len(text) < 200 else ""
+    for passage in (marked, short, _last_line(text)):
+        letter = _LETTER.fullmatch(passage)
+        if letter:
             return letter[1]
-    named = _NAMED.findall(text[-_LATE:])
+    named = _NAMED_LETTER.findall(text[-_TAIL:])
     return named[-1].upper() if named else ""
 
 
 def _yes_no(text: str, finished: bool) -> str:
-    for place in (extract_answer(text, finished=False), _last_line(text) if finished else "", text):
-        if truth := TRUTH.match(place):
+    """Read yes or no: marked, at the beginning of the last line, or of the text."""
+    marked = extract_answer(text, finished=False)
+    last_line = _last_line(text) if finished else ""
+    for passage in (marked, last_line, text):
+        truth = TRUTH.match(passage)
+        if truth:
             return _as_yes_no(truth[1])
     return ""
 
 
 def _as_yes_no(word: str) -> str:
+    """Return "yes" for yes and true, else "no"."""
     return "yes" if word.lower() in ("yes", "true") else "no"
 
 
 def _label(labels: tuple[str, ...], text: str, finished: bool) -> str:
-    """The label that comes last in the marked answer, else in the last line, else anywhere."""
-    for place in (extract_answer(text, finished=False), _last_line(text), text[-_LATE:]):
-        ends = [(_end_of_last(label.casefold(), place.casefold()), label) for label in labels]
-        end, longest = max((end, len(label)) for end, label in ends)
-        if end:
-            return next(label for at, label in ends if (at, len(label)) == (end, longest))
+    """Return the label that comes last in the marked answer, else in the last line, else anywhere.
+
+    Of two that end at the same place the longer one counts: "dark red", not "red".
+    """
+    marked = extract_answer(text, finished=False)
+    for passage in (marked, _last_line(text), text[-_TAIL:]):
+        folded = passage.casefold()
+        end_of = {label: _end_of_last(label.casefold(), folded) for label in labels}
+        last = max(labels, key=lambda label: (end_of[label], len(label)))
+        if end_of[last]:
+            return last
     return ""
 
 
@@ -225,17 +241,18 @@ def _end_of_last(word: str, text: str) -> int:
     start = text.rfind(word)
     while start >= 0:
         end = start + len(word)
-        touches = text[start - 1 : start] + text[end : end + 1]
-        if not any(letter.isalnum() or letter == "_" for letter in touches):
+        neighbours = text[start - 1 : start] + text[end : end + 1]
+        if not any(letter.isalnum() or letter == "_" for letter in neighbours):
             return end
         start = text.rfind(word, 0, end - 1)
     return 0
 
 
 def _field(path: tuple[str, ...], text: str, finished: bool) -> str:
-    """A field of the first object in the text that has it."""
-    text = text[-_LATE:]
-    for start in [brace.start() for brace in re.finditer(r"\{", text)][:_OBJECTS]:
+    """Return a field of the first JSON object in the text that has it."""
+    text = text[-_TAIL:]
+    braces = islice(re.finditer(r"\{", text), _MAX_OBJECTS)
+    for start in [brace.start() for brace in braces]:
         try:
             value: Any = json.JSONDecoder().raw_decode(text, start)[0]
             for name in path:
@@ -247,17 +264,17 @@ def _field(path: tuple[str, ...], text: str, finished: bool) -> str:
 
 
 def imported_function(name: str) -> Callable[..., Any]:
+    """Import ``module:function``, which the user named; ValueError if there is none."""
     module, _, function = name.partition(":")
     try:
         found = getattr(import_module(module), function)
-        if not callable(found):
-            raise ValueError
     except (ImportError, AttributeError, ValueError):
-        raise ValueError(
-            f"python:{name} is no function that can be imported; name one of a text"
-        ) from None
+        found = None
+    if not callable(found):
+        raise ValueError(f"python:{name} is no function that can be imported; name one of a text")
     return found
 
 
 def _last_line(text: str) -> str:
+    """Return the end of the last line that is not blank."""
     return text.strip().rsplit("\n", 1)[-1][-LONGEST_ANSWER:]

@@ -1,4 +1,4 @@
-"""When two answers in words mean the same: by a function of the user's, or by embeddings."""
+"""When two answers in words mean the same: by the user's own function, or by embeddings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from adalib.vote.answers import same_answer
 from adalib.vote.kinds import imported_function
-from adalib.vote.plain import COMMAND, NUMBER, TRUTH, WORD, plain_form
+from adalib.vote.plain import COMMAND, TRUTH, WORD, plain_form
+from adalib.vote.plain_numbers import NUMBER
 
 __all__ = ["Embed", "Meaning"]
 
@@ -25,7 +26,7 @@ class Meaning:
     Parameters
     ----------
     function : str, optional
-        ``module:function`` of the user's, called with two answers; true where they mean the same.
+        The user's own ``module:function``, called with two answers; true where they mean the same.
     embed : callable, optional
         Returns a vector per text; used in place of the function.
     cosine : float
@@ -54,6 +55,7 @@ class Meaning:
         return words[nearest] if cosines[nearest] >= self.cosine else None
 
     def _first_that_means(self, new: str, words: Sequence[str]) -> str | None:
+        """Return the first answer for which the function is true; it may be slow or wait."""
         return next((answer for answer in words if self.means_same(answer, new)), None)
 
 

@@ -1,50 +1,47 @@
-"""The plain form of an answer: without typesetting, units and punctuation, and its exact value.
+r"""The plain form of an answer: without typesetting, units and closing punctuation.
 
-Answers are compared by this form. "$1{,}250.", "1250 dollars" and "1,250" all become "1250", whose
-value is the exact fraction 1250; "x = 5" becomes "5", and "(b) Paris" the letter "B".
+Answers are compared by this form. "$1{,}250.", "1250 dollars" and "1,250" all become "1250", "x =
+5" becomes "5", and "(b) Paris" the letter "B".
 """
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
 import unicodedata
-from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["Key", "arithmetic", "fraction", "plain_form", "value_key"]
+from adalib.vote.plain_numbers import DIGITS, arithmetic, fraction
 
-_CLOSING = " *_\"'.,;:!?"  # what may close an answer without belonging to it
-LONGEST_ANSWER = (
-    1_000  # characters of an answer that are looked at; a longer one is compared word for word
-)
+__all__ = ["plain_form"]
+
+#: Characters of an answer that are looked at; a longer one is compared word for word.
+LONGEST_ANSWER = 1_000
+
+_OPENING = " *_\"'#,;:"  # what may open an answer without belonging to it
+_CLOSING = " *_\"'.,;:!?"  # what may close it
 
 # Every repetition below is over one simple class or bounded, so that no text makes the search slow.
-_PLAIN = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?|\.\d+"
-_FRACTION = r"\\[dtc]?frac\s?(?:\{\s?-?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)"
-NUMBER = re.compile(
-    rf"(?<![\w.])[-+]?\$?(?:{_FRACTION}|\d+ \d+/\d+|\d+/\d+|{_PLAIN})\s?(?:\\?%)?(?!\w)"
-)
-_VALUE = re.compile(
-    rf"([-+]?)\s?(?:\\frac\s?(?:\{{(-?\d+)\}}|(\d))\s?(?:\{{(\d+)\}}|(\d))"
-    rf"|(\d+) (\d+)/(\d+)|(\d+)/(\d+)|({_PLAIN}))"
-)
-_UNIT = re.compile(
-    rf"([-+]?\s?(?:\d+/\d+|{_PLAIN}))\s?([^\W\d_][^\d^{{}}]{{0,60}})(?:\^?\{{?[23]\}}?)?"
-)
-# For example "\frac{1}{2} square feet".
-_FORMULA_UNIT = re.compile(r"(.*(?:\}|\\pi)) ([a-z][a-z /.-]{1,60})(?:\^?\{?[23]\}?)?")
 CHOICE = re.compile(
     r"[(\[]?([A-Ja-j])[)\].:]{0,2}|(?:[(\[]([A-J])[)\]]|([A-J])[).:]) .*"
     r"|([A-J]),? (?:because|since|as) .*"
 )
-# For example "12 (twelve)" and "20 (4 * 5)".
-_ASIDE = re.compile(r"(?<=\d) \((?:[\d\s.,+*/=%-]{1,40}|[a-zA-Z]{3}[a-zA-Z\s]{0,40})\)$")
-_VARIABLE = re.compile(r"[a-zA-Z](?:_?\w|_\{\w{1,3}\}|\(\w\))?")
 TRUTH = re.compile(r"\W{0,5}(yes|no|true|false)\b", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{3}")
 COMMAND = re.compile(r"\\(?:begin|end)\{\w*\}|\\[a-zA-Z]+|\b(?:sqrt|frac|sin|cos|tan|log|exp)\b")
+
+# A number and its unit, such as "12 square feet" and "5 cm^2".
+_WITH_UNIT = re.compile(
+    rf"(?P<number>[-+]?\s?(?:\d+/\d+|{DIGITS}))\s?"
+    r"(?P<unit>[^\W\d_][^\d^{}]{0,60})(?:\^?\{?[23]\}?)?"
+)
+# A formula and its unit, such as "\frac{1}{2} square feet".
+_FORMULA_WITH_UNIT = re.compile(
+    r"(?P<formula>.*(?:\}|\\pi)) (?P<unit>[a-z][a-z /.-]{1,60})(?:\^?\{?[23]\}?)?"
+)
+# A repetition of the number, such as "12 (twelve)" and "20 (4 * 5)".
+_ASIDE = re.compile(r"(?<=\d) \((?:[\d\s.,+*/=%-]{1,40}|[a-zA-Z]{3}[a-zA-Z\s]{0,40})\)$")
+_VARIABLE = re.compile(r"[a-zA-Z](?:_?\w|_\{\w{1,3}\}|\(\w\))?")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _TYPESETTING = [
     (re.compile(pattern), plain)
     for pattern, plain in [
@@ -81,85 +78,76 @@ _SYMBOL_UNITS = re.compile(
 )
 _NOT_UNITS = re.compile(r"sqrt|sin|cos|tan|log|exp|mod|and")
 
-_TIMES = re.compile(r"(?<=[\d)])\s?(?:\\times|\\cdot|[xX])\s?(?=[\d(.-])|(?<=[\d)])(?=\()")
-_SUM = re.compile(r"[\d\s.+*/()^-]{1,100}")
-_POWER = re.compile(r"\^\s?\{\s?(-?\d{1,6})\s?\}")
-_BITS = 65_536  # of a power; larger ones are not worked out
-_OPERATIONS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-
-# The numbers that an answer may stand for (two for a percentage), or its letters.
-Key = tuple[Fraction, ...] | str
-
 
 @lru_cache(maxsize=200_000)
 def plain_form(answer: str) -> str:
-    """An answer without typesetting, currency, units, thousands commas and closing punctuation."""
+    """Return an answer without typesetting, currency, units, thousands commas and closing marks."""
     if len(answer) > LONGEST_ANSWER:
         return answer.strip()
-    text = unicodedata.normalize("NFKC", answer.translate(_SYMBOLS)).translate(_SYMBOLS)
-    for pattern, plain in _TYPESETTING:
-        text = pattern.sub(plain, text)
-    text = text.lstrip(" *_\"'#,;:").rstrip(_CLOSING)
-    text = _ASIDE.sub("", text)
-    if text[-1:] in (")", "]") and not any(bracket in text for bracket in "([{"):
-        text = text[:-1].rstrip(_CLOSING)
+    text = _without_typesetting(answer)
     choice = CHOICE.fullmatch(text)
     if choice:
         return next(letter for letter in choice.groups() if letter).upper()
-    name, equals, value = text.partition("=")
-    if (
-        equals
-        and not re.search("[=,]", value)
-        and (_VARIABLE.fullmatch(name.strip()) or arithmetic(name) is not None)
-    ):
-        text = value.strip()  # x = 5, 2 + 3 = 5
-    if not any(bracket in text for bracket in "([{"):  # (1,200) is a pair
-        text = re.sub(
-            r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])",
-            lambda number: number.group().replace(",", ""),
-            text,
-        )
-    with_unit = _UNIT.fullmatch(text)
-    if not with_unit:
-        formula = _FORMULA_UNIT.fullmatch(text)
-        return (
-            formula[1]
-            if formula and all(_is_unit(word, True) for word in _words(formula[2]))
-            else text
-        )
-    apart = text[with_unit.end(1)] == " "
-    number = with_unit[1].replace(",", "").strip()
-    words = _words(with_unit[2])
-    factor = fraction(number) if words[0] in _SCALES else None
-    if factor is not None:
-        return str(factor * _SCALES[words[0]])
+    text = _right_side(text)
+    if not _has_bracket(text):  # (1,200) is a pair
+        text = _THOUSANDS.sub(lambda number: number.group().replace(",", ""), text)
+    return _without_unit(text)
+
+
+def _without_typesetting(answer: str) -> str:
+    """Return an answer in plain characters, without what only surrounds or repeats it."""
+    # Before normalising, which turns ² into 2, and after it, which makes some of these symbols.
+    text = unicodedata.normalize("NFKC", answer.translate(_SYMBOLS)).translate(_SYMBOLS)
+    for pattern, plain in _TYPESETTING:
+        text = pattern.sub(plain, text)
+    text = text.lstrip(_OPENING).rstrip(_CLOSING)
+    text = _ASIDE.sub("", text)
+    if text.endswith((")", "]")) and not _has_bracket(text):  # nothing opened it
+        text = text[:-1].rstrip(_CLOSING)
+    return text
+
+
+def _has_bracket(text: str) -> bool:
+    return any(bracket in text for bracket in "([{")
+
+
+def _right_side(text: str) -> str:
+    """Return the 5 of "x = 5" and of "2 + 3 = 5"; any other text unchanged."""
+    left, equals, right = text.partition("=")
+    if not equals or "=" in right or "," in right:
+        return text
+    if _VARIABLE.fullmatch(left.strip()) or arithmetic(left) is not None:
+        return right.strip()
+    return text
+
+
+def _without_unit(text: str) -> str:
+    """Return a number without its unit, with its scale ("3 million") multiplied in."""
+    measured = _WITH_UNIT.fullmatch(text)
+    if not measured:
+        return _formula_without_unit(text)
+    apart = text[measured.end("number")] == " "
+    number = measured["number"].replace(",", "").strip()
+    words = _words(measured["unit"])
+    if words[0] in _SCALES:
+        factor = fraction(number)
+        if factor is not None:
+            return str(factor * _SCALES[words[0]])
     if words[0] in ("percent", "percentage"):
         return number + "%"
     return number if all(_is_unit(word, apart) for word in words) else text
 
 
-@lru_cache(maxsize=200_000)
-def value_key(plain: str) -> Key:
-    """What a plain answer is known by."""
-    text = plain.removesuffix("%").strip()
-    number = fraction(text)
-    if number is None:
-        number = arithmetic(text)
-    if number is None:
-        return "".join(plain.split()).casefold()
-    if not plain.endswith("%"):
-        return (number,)
-    share = number / 100
-    # 6000% is no way to write 60: where the share is a whole number, only 100% is read as one.
-    return (number,) if share == int(share) and abs(share) > 1 else (number, share)
+def _formula_without_unit(text: str) -> str:
+    """Return a formula without its unit."""
+    measured = _FORMULA_WITH_UNIT.fullmatch(text)
+    if measured and all(_is_unit(word, apart=True) for word in _words(measured["unit"])):
+        return measured["formula"]
+    return text
 
 
 def _words(unit: str) -> list[str]:
+    """Return the words of a unit: "km/h per day" has four."""
     return [word for word in re.split(r"[\s/.()-]+", unit.lower()) if word]
 
 
@@ -173,52 +161,3 @@ def _is_unit(word: str, apart: bool) -> bool:
     if _SYMBOL_UNITS.fullmatch(word):
         return True
     return len(word) > (2 if apart else 3) and word.isalpha() and not _NOT_UNITS.fullmatch(word)
-
-
-def arithmetic(text: str) -> Fraction | None:
-    """Work out a sum, product or small power of numbers, such as "(1 + 2)^2 / 3", exactly.
-
-    Return None for anything else.
-    """
-    text = _POWER.sub(r"^(\1)", _TIMES.sub("*", text)).strip() if len(text) <= 200 else ""
-    if not _SUM.fullmatch(text):
-        return None
-    try:
-        return _worked_out(ast.parse(text.replace("^", "**"), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, MemoryError, RecursionError):
-        return None
-
-
-def _worked_out(node: ast.expr) -> Fraction:
-    """Work out a parsed sum exactly; raise ValueError for anything but arithmetic."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return Fraction(str(node.value))
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        value = _worked_out(node.operand)
-        return -value if isinstance(node.op, ast.USub) else value
-    if isinstance(node, ast.BinOp):
-        left = _worked_out(node.left)
-        right = _worked_out(node.right)
-        if type(node.op) in _OPERATIONS:
-            return _OPERATIONS[type(node.op)](left, right)
-        size = max(left.numerator.bit_length(), left.denominator.bit_length())
-        if isinstance(node.op, ast.Pow) and right.denominator == 1 and size * abs(right) < _BITS:
-            return left ** int(right)
-    raise ValueError("not plain arithmetic")
-
-
-def fraction(text: str) -> Fraction | None:
-    """Return the number that a text is, as a fraction; None if it is none."""
-    match = _VALUE.fullmatch(text) if len(text) < 300 else None
-    if not match:
-        return None
-    sign, top, top1, bottom, bottom1, whole, part, of, over, under, decimal = match.groups()
-    if decimal:
-        value = Fraction(decimal.replace(",", ""))
-    else:
-        above = int(top or top1 or part or over)
-        below = int(bottom or bottom1 or of or under)
-        if below == 0:
-            return None
-        value = int(whole or 0) + Fraction(above, below)
-    return -value if sign == "-" else value

@@ -17,9 +17,17 @@ from sympy.utilities.iterables import partitions
 
 from adalib import load
 from adalib.datasets.populations import beta_population
-from adalib.sequential import peers
-from adalib.sequential.peers import PEERS, TunedRules, dirichlet_holds
-from adalib.sequential.rules import Confidence, leader_holds, points_of
+from adalib.sequential import peer_rules, peers
+from adalib.sequential.peer_rules import dirichlet_holds
+from adalib.sequential.peers import PEERS, TunedRules
+from adalib.sequential.rules import (
+    Confidence,
+    Fixed,
+    Margin,
+    leader_holds,
+    points_of,
+    stopping_points,
+)
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes, count_votes
 
@@ -57,7 +65,8 @@ def test_majority_equals_adaptive_consistency_up_to_forty_answers():
             counts = (a, *[1] * (n - a))
             theirs_verdict = theirs.MajorityStoppingCriteria(threshold).should_stop(answers(counts))
             assert (
-                bool(peers.Agreement(threshold).stops(state(counts))[0]) == theirs_verdict["stop"]
+                bool(peer_rules.Agreement(threshold).stops(state(counts))[0])
+                == theirs_verdict["stop"]
             ), counts
 
 
@@ -68,7 +77,7 @@ def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
     assert len(every) == 215_307  # all ways to share out up to forty answers
     chosen = every[:2713] + every[2713::60]  # all up to twenty answers, and some of the others
     rule = theirs.EntropyStoppingCriteria(0.75)
-    for counts, stops in zip(chosen, peers.Entropy(0.75).stops(state(*chosen)), strict=True):
+    for counts, stops in zip(chosen, peer_rules.Entropy(0.75).stops(state(*chosen)), strict=True):
         theirs_verdict = rule.should_stop(answers(counts))
         # (8, 3, 1) and its like have exactly 0.75, which rounds up in one way of adding and not in
         # another.
@@ -96,7 +105,7 @@ def test_dirichlet_in_replay_is_the_rule_at_every_step():
         np.arange(12), classes, (classes == 0) * 1.0, np.arange(1, 21) * np.ones((12, 1)), {}.get
     )
     for threshold, cap in ((0.6, 40), (0.9, 13)):
-        stops, worth = peers.Dirichlet(threshold, cap).play(streams)
+        stops, worth = peer_rules.Dirichlet(threshold, cap).play(streams)
         for row, stop in zip(classes, stops, strict=True):
             held = [
                 np.sort([np.sum(row[: n + 1] == c) for c in range(7)])[:1:-1] for n in range(20)
@@ -127,7 +136,7 @@ class Spoken:
     [
         (partial(BetaSelfConsistency, 0.8), Confidence(0.8, cap=16)),
         (partial(BetaSelfConsistency, 0.95), Confidence(0.95, cap=16)),
-        (partial(AdaptiveSelfConsistency, 0.75), peers.Doubling(0.75, cap=16)),
+        (partial(AdaptiveSelfConsistency, 0.75), peer_rules.Doubling(0.75, cap=16)),
     ],
 )
 def test_decides_as_its_hub(theirs, ours):
@@ -136,13 +145,13 @@ def test_decides_as_its_hub(theirs, ours):
         classes = rng.integers(0, rng.integers(1, 5), size=16)
         rule = theirs(orchestrator=Spoken(classes))
         asked = run_to_end(rule.ainfer(None, "?", 16, return_response_only=False)).responses
-        assert peers.stopping_points(ours, count_votes(classes[None], np.zeros((1, 16))))[
-            0
-        ] + 1 == len(asked)
+        assert stopping_points(ours, count_votes(classes[None], np.zeros((1, 16))))[0] + 1 == len(
+            asked
+        )
 
 
 def test_a_gateway_that_asks_at_once_pays_for_what_it_cancels():
-    rng, rule = np.random.default_rng(4), peers.Together(0.95, 8)
+    rng, rule = np.random.default_rng(4), peer_rules.Together(0.95, 8)
     classes, tokens = rng.integers(0, 3, (20, 8)), rng.integers(5, 60, (20, 8))
     streams = Streams(
         np.arange(20),
@@ -168,16 +177,16 @@ def test_a_gateway_that_asks_at_once_pays_for_what_it_cancels():
 def test_windows_ratios_and_filters_by_hand():
     votes = count_votes([[0, 1, 1, 1, 1, 1], [-1] * 6], np.zeros((2, 6)))
     asked = {
-        peers.Window(2): [4, 6],  # answers 3 and 4 are the first window that agrees
-        peers.Window(3): [6, 6],
-        peers.ProbabilityRatio(0.1, high=0.75): [
+        peer_rules.Window(2): [4, 6],  # answers 3 and 4 are the first window that agrees
+        peer_rules.Window(3): [6, 6],
+        peer_rules.ProbabilityRatio(0.1, high=0.75): [
             4,
             6,
         ],  # an error of 1 in 10 needs a lead of two over all others
-        peers.Fixed(3): [3, 3],
-        peers.Margin(9, patience=2): [2, 2],
+        Fixed(3): [3, 3],
+        Margin(9, patience=2): [2, 2],
     }
-    assert {rule: (peers.stopping_points(rule, votes) + 1).tolist() for rule in asked} == asked
+    assert {rule: (stopping_points(rule, votes) + 1).tolist() for rule in asked} == asked
     # Filtering drops the unsure.
     classes, worth, logprob = (
         np.array([[0, 0, 1]]),
@@ -188,10 +197,10 @@ def test_windows_ratios_and_filters_by_hand():
         np.array([0]), classes, worth, np.arange(1, 4)[None], {"logprob": logprob}.get
     )
     for keep, right in ((1.0, 0.0), (0.3, 1.0)):
-        stops, value = peers.Filtered(3, keep, 0.0).play(streams)
+        stops, value = peer_rules.Filtered(3, keep, 0.0).play(streams)
         assert (stops.tolist(), value.tolist()) == ([2], [right])
     with pytest.raises(ValueError, match="log-probabilities"):
-        peers.Filtered(3, 0.3, 0.0).play(replace(streams, read={}.get))
+        peer_rules.Filtered(3, 0.3, 0.0).play(replace(streams, read={}.get))
 
 
 @pytest.mark.parametrize("name", peers.CONFIDENT)
@@ -212,9 +221,9 @@ def test_rules_played_together_stop_where_each_does_alone(name):
     classes = np.random.default_rng(2).integers(-1, 4, size=(60, 30))
     votes = count_votes(classes, np.zeros(classes.shape)).at([0, 1, 2, 3, 5, 8, 13, 29])
     rules = [rule for rule in PEERS[name] if not hasattr(rule, "play")]
-    rules += [peers.Fixed(3), peers.Margin(3, 9, 4), Confidence(0.9)]
+    rules += [Fixed(3), Margin(3, 9, 4), Confidence(0.9)]
     for rule, together in zip(rules, points_of(rules, votes).T, strict=True):
-        assert np.array_equal(together, peers.stopping_points(rule, votes)), rule
+        assert np.array_equal(together, stopping_points(rule, votes)), rule
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -228,7 +237,7 @@ def test_every_family_meets_its_budget(name):
 
 def test_a_learned_prior_against_bayes_by_hand():
     shares = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])
-    table = peers.mode_holds(shares, 6)
+    table = peer_rules.mode_holds(shares, 6)
     for n, a, b in product(range(1, 7), range(7), range(7)):
         if not a >= b or a + b > n:
             continue
@@ -251,14 +260,14 @@ def test_rules_by_certainty_against_loops():
     logprobs[:, 0] = np.log(rng.uniform(0.2, 0.95, 60))
     worth, paid = (classes == 1).astype(float), np.ones((60, 12)).cumsum(axis=1)
     streams = Streams(np.arange(60), classes, worth, paid, lambda field: logprobs)
-    stops, value = peers.Coverage(0.02, 10).play(streams)
+    stops, value = peer_rules.Coverage(0.02, 10).play(streams)
     for row in range(60):
         p, n = np.exp(logprobs[row, 0]), 1
         while n < 10 and p * (1 - p) ** n > 0.02:
             n += 1
         assert stops[row] == n - 1
         assert value[row] == streams.votes().value[row, n - 1]
-    stops, value = peers.Reservation(np.log(0.8), 10).play(streams)
+    stops, value = peer_rules.Reservation(np.log(0.8), 10).play(streams)
     for row in range(60):
         n = next(
             (k for k in range(10) if classes[row, k] >= 0 and logprobs[row, k] >= np.log(0.8)), 9
@@ -266,7 +275,7 @@ def test_rules_by_certainty_against_loops():
         opened = [(logprobs[row, k], worth[row, k]) for k in range(n + 1) if classes[row, k] >= 0]
         assert stops[row] == n
         assert value[row] == (max(opened)[1] if opened else 0.0)
-    assert peers.Agreeing(2).stops(state((2, 1), (1, 1, 1))).tolist() == [True, False]
-    assert peers.InARow(2).stops(count_votes([[0, 1, 0, 0]], np.zeros((1, 4)))).tolist() == [
+    assert peer_rules.Agreeing(2).stops(state((2, 1), (1, 1, 1))).tolist() == [True, False]
+    assert peer_rules.InARow(2).stops(count_votes([[0, 1, 0, 0]], np.zeros((1, 4)))).tolist() == [
         [False] * 3 + [True]
     ]

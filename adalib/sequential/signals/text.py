@@ -154,5 +154,6 @@ class Text(Signal):
 
 
 def _kernel(a: np.ndarray, b: np.ndarray, width: float) -> np.ndarray:
+    """Return the Gaussian kernel of every row of ``a`` with every row of ``b``."""
     distance = ((a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T).clip(0)
     return np.exp(-distance / (2 * width**2 * a.shape[1]))

@@ -1,0 +1,319 @@
+r"""Other people's stopping rules, one class each, as their authors describe them.
+
+Adaptive-Consistency stops when the leader looks safe, by one of four measures [1]_. ESC stops when
+a whole window agrees [2]_. its_hub doubles the answers until three quarters agree. Wald's test
+stops when the evidence for or against a majority is strong enough [3]_. CISC weights every vote by
+how sure the model was of it [4]_, and DeepConf's offline rule also leaves out the least sure [5]_;
+neither stops early. UAB plans after the first answer, by how sure that was [6]_. Huang et al. learn
+a prior over votes [7]_.
+
+A rule either looks at the votes (``stops``) or plays whole streams in its own way (``play``), as
+`adalib.sequential.rules.Rule` says.
+
+References
+----------
+.. [1] Aggarwal et al. 2023. .. [2] Li et al. 2024. .. [3] Wald 1945. .. [4] Taubenfeld et al. 2025.
+.. [5] Fu et al. 2025. .. [6] Nguyen et al. 2026. .. [7] Huang, Ma and Zhou 2026.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from adalib.datasets.files import DataError
+from adalib.sequential.rules import Confidence, Threshold, stopping_points
+from adalib.sequential.streams import Streams
+from adalib.sequential.votes import Votes, count_votes, vote_weight
+
+__all__ = [
+    "Agreeing",
+    "Agreement",
+    "Coverage",
+    "Dirichlet",
+    "Doubling",
+    "Entropy",
+    "Filtered",
+    "InARow",
+    "Posterior",
+    "ProbabilityRatio",
+    "Reservation",
+    "Together",
+    "Window",
+    "dirichlet_holds",
+    "mode_holds",
+]
+
+_ALMOST = 1 - 1e-12  # so that a share which is rounded down still reaches its threshold
+_DIRICHLET_ANSWERS = 5  # leading answers that Adaptive-Consistency's Dirichlet rule compares
+
+
+class Agreement(Threshold):
+    """Adaptive-Consistency's majority rule: stop when the leader has this share of the answers.
+
+    It needs two answers or more.
+    """
+
+    def stops(self, votes: Votes) -> Any:
+        enough = votes.leader >= self.threshold * votes.readable * _ALMOST
+        return ((votes.readable >= 2) & enough) | super().stops(votes)
+
+
+class Agreeing(Threshold):
+    """Stop when this many answers agree."""
+
+    def stops(self, votes: Votes) -> Any:
+        return (votes.leader >= self.threshold) | super().stops(votes)
+
+
+class InARow(Threshold):
+    """Stop when this many answers in a row agree.
+
+    Two beat the learned policy in BranchPilot's report.
+    """
+
+    def stops(self, votes: Votes) -> Any:
+        return (votes.run >= self.threshold) | super().stops(votes)
+
+
+class Doubling(Threshold):
+    """its_hub's adaptive rule: ask 2, 4, 8, ... in all until the leader has this share.
+
+    The share is of readable answers.
+    """
+
+    def stops(self, votes: Votes) -> Any:
+        n = np.asarray(votes.n, dtype=int)
+        power_of_two = (n >= 2) & (n & (n - 1) == 0)
+        enough = votes.leader >= self.threshold * votes.readable * _ALMOST
+        return (power_of_two & (votes.readable > 0) & enough) | super().stops(votes)
+
+
+class Entropy(Threshold):
+    """Adaptive-Consistency's entropy rule: stop when the votes' normalised entropy is this low."""
+
+    def stops(self, votes: Votes) -> Any:
+        # A single answer is compared with one vote for another, as in the authors' code.
+        alone = votes.distinct <= 1
+        total = np.maximum(votes.readable + alone, 1)
+        entropy = np.log(total) - votes.log_sum / total
+        largest_entropy = np.log(np.maximum(votes.distinct + alone, 2))
+        low = entropy / largest_entropy <= self.threshold + 1e-12
+        return ((votes.readable >= 2) & low) | super().stops(votes)
+
+
+class Window(Threshold):
+    """ESC: ask in windows of this many answers, and stop after one in which all are the same."""
+
+    def stops(self, votes: Votes) -> Any:
+        window_ends = votes.n % self.threshold == 0
+        return (window_ends & (votes.run >= self.threshold)) | super().stops(votes)
+
+
+@dataclass(frozen=True)
+class ProbabilityRatio(Threshold):
+    """Wald's test of a leader's share, ``high`` against ``1 - high``, with this error rate."""
+
+    high: float = 0.7
+
+    def stops(self, votes: Votes) -> Any:
+        for_leader = 2 * votes.leader - votes.n + votes.empty  # less the votes against it
+        evidence = for_leader * np.log(self.high / (1 - self.high))
+        needed = np.log((1 - self.threshold) / self.threshold) - 1e-12
+        return (np.abs(evidence) >= needed) | super().stops(votes)
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """Ask ``answers`` times; the ``keep`` most confident vote, with this ``sharpness``.
+
+    ``keep`` is a share of the answers, and at least one votes.
+    """
+
+    answers: int
+    keep: float
+    sharpness: float
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        certainty = _field(streams)
+        answers = min(self.answers, streams.classes.shape[1])
+        stops = np.full(len(streams.classes), answers - 1)
+        if self.keep >= 1:
+            return stops, streams.votes(self.sharpness).value[:, answers - 1]
+        certain = certainty[:, :answers]
+        voting = max(int(np.ceil(self.keep * answers)), 1)
+        most_certain_first = -np.sort(-certain, axis=1)
+        least = most_certain_first[:, voting - 1]
+        classes = np.where(certain >= least[:, None], streams.classes[:, :answers], -1)
+        weights = vote_weight(self.sharpness, certain)
+        votes = count_votes(classes, streams.worth[:, :answers], weights)
+        return stops, votes.value[:, -1]
+
+
+def _field(
+    streams: Streams, field: str = "logprob", in_words: str = "log-probabilities"
+) -> np.ndarray:
+    """Return a field of every answer; raise DataError if the file does not have it."""
+    values = streams.read(field)
+    if values is None:
+        raise DataError(f'there are no {in_words}; add "{field}" to every line of the file')
+    return values
+
+
+class Together(Threshold):
+    """its_hub's gateway with its Beta rule: ask ``cap`` answers at once, the shortest comes first.
+
+    Past the threshold the others are cancelled. Each then costs the share that was written by then.
+    """
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        lengths = _field(streams, "tokens", "tokens")[:, : self.cap]
+        order = lengths.argsort(axis=1, kind="stable")
+        classes = np.take_along_axis(streams.classes, order, axis=1)
+        worth = np.take_along_axis(streams.worth, order, axis=1)
+        votes = count_votes(classes, worth)
+        stops = stopping_points(Confidence(self.threshold), votes)
+        return stops, votes.value[np.arange(len(stops)), stops]
+
+    def paid(self, streams: Streams, stops: np.ndarray) -> np.ndarray:
+        """Return the cost of every stream, in answers."""
+        lengths = np.sort(np.maximum(_field(streams, "tokens", "tokens")[:, : self.cap], 1), axis=1)
+        written = lengths[np.arange(len(stops)), stops][:, None]
+        return np.minimum(written / lengths, 1).sum(axis=1)
+
+
+class Coverage(Threshold):
+    """UAB as we read it: the first answer's mean token probability p is taken as its accuracy.
+
+    One of n answers is then right with probability 1 - (1 - p)^n. Ask while the next answer adds
+    more than the threshold.
+    """
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        p = np.exp(_field(streams)[:, 0]).clip(1e-6, 1 - 1e-6)
+        # Answer n + 1 adds p (1 - p)^n, which falls to the threshold at this n.
+        wanted = np.ceil(np.log(self.threshold / p) / np.log1p(-p))
+        most = min(self.cap, streams.classes.shape[1])
+        stops = wanted.clip(1, most).astype(int) - 1
+        return stops, streams.votes().value[np.arange(len(stops)), stops]
+
+
+class Reservation(Threshold):
+    """Weitzman's rule for identical boxes: stop at an answer this certain; return the surest."""
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        certainty = np.where(streams.classes >= 0, _field(streams), -np.inf)
+        best = np.maximum.accumulate(certainty, axis=1)
+        enough = best >= self.threshold
+        enough[:, min(self.cap, certainty.shape[1]) - 1 :] = True
+        stops = enough.argmax(axis=1)
+        rows = np.arange(len(certainty))
+        asked = np.arange(certainty.shape[1]) <= stops[:, None]
+        surest = np.where(asked, certainty, -np.inf).argmax(axis=1)
+        readable = np.isfinite(best[rows, stops])
+        return stops, np.where(readable, streams.worth[rows, surest], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(Threshold):
+    """Stop when the leader is the mode with this probability, looked up in a table.
+
+    The table is by readable answers, votes of the leader and votes of the runner-up, as
+    `mode_holds` returns it.
+    """
+
+    table: np.ndarray | None = None
+
+    def stops(self, votes: Votes) -> Any:
+        counts = (votes.readable, votes.leader, votes.runner)
+        index = tuple(np.asarray(count, dtype=int) for count in counts)
+        return (self.table[index] >= self.threshold) | super().stops(votes)  # type: ignore[index]
+
+
+def mode_holds(shares: ArrayLike, longest: int) -> np.ndarray:
+    r"""Return the probability that a leader is the mode, from a prior, shape (T + 1, T + 1, T + 1).
+
+    ``shares`` (N, K) are the shares of each question's answers, largest first. A leader with
+    :math:`c_1` of n answers before a runner-up with :math:`c_2` has likelihood
+    :math:`p_i^{c_1} p_j^{c_2} (1 - p_i - p_j)^{n - c_1 - c_2}`.
+    """
+    p = np.asarray(shares, dtype=float)
+    n, leader, runner = np.indices((longest + 1,) * 3)
+    possible = (leader >= runner) & (leader + runner <= n)
+    first = leader[possible]
+    second = runner[possible]
+    rest = n[possible] - first - second
+    counts = np.array([first, second, rest]).T
+    leader_is_mode = np.zeros(len(counts))
+    all_cases = np.zeros(len(counts))
+    for i, j in permutations(range(p.shape[1]), 2):
+        # The leader may be any answer i and the runner-up any other j; answer 0 is the mode.
+        logs = np.log(np.maximum([p[:, i], p[:, j], 1 - p[:, i] - p[:, j]], 1e-12))
+        likelihood = np.exp(counts @ logs).sum(axis=1)
+        all_cases += likelihood
+        if i == 0:
+            leader_is_mode += likelihood
+    table = np.zeros(possible.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        table[possible] = np.nan_to_num(leader_is_mode / all_cases)
+    return table
+
+
+class Dirichlet(Threshold):
+    """Stop when the leader is the most frequent of five leading answers with this probability."""
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        stops = _dirichlet_chances(streams) >= self.threshold
+        stops[:, min(self.cap, stops.shape[1]) - 1 :] = True
+        first = stops.argmax(axis=1)
+        return first, streams.votes().value[np.arange(len(first)), first]
+
+
+def dirichlet_holds(states: ArrayLike) -> np.ndarray:
+    r"""Return the probability that the leader is the most frequent, from a flat Dirichlet prior.
+
+    Each row of ``states`` has the votes :math:`c_1 \ge c_2 \ge \dots`; the probability is
+    :math:`\int g_{c_1 + 1}(x) \prod_{i > 1} G_{c_i + 1}(x)\, dx`, by independent gamma variables.
+    From the third on, 0 votes mean no answer; two answers alone are the Beta rule.
+    """
+    from scipy.special import gammainc, gammaln  # here, because a server has no scipy
+
+    leader, runner, *others = np.asarray(states, dtype=int).T
+    most = int(leader.max(initial=0))
+    x = np.linspace(0, most + 13 + 12 * np.sqrt(most + 1), 1601)
+    count = np.arange(most + 1)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        density = np.exp(np.where(count > 0, count * np.log(x), 0.0) - x - gammaln(count + 1))
+    below = gammainc(count + 1, x)
+    integrand = density[leader] * below[runner]
+    for rival in others:
+        integrand *= np.where(rival[:, None] > 0, below[rival], 1.0)
+    return np.trapezoid(integrand, x, axis=1)
+
+
+@lru_cache(maxsize=8)
+def _dirichlet_chances(streams: Streams) -> np.ndarray:
+    """Return `dirichlet_holds` after every answer, (M, T).
+
+    A state is the votes of the leading answers. It is packed into one whole number, whose digits in
+    base T + 1 are those votes, so that equal states are found and computed once.
+    """
+    streams_count, steps = streams.classes.shape
+    top = _DIRICHLET_ANSWERS
+    classes = max(int(streams.classes.max(initial=0)) + 1, top)
+    votes = np.zeros((streams_count, classes), dtype=np.int64)
+    packed = np.empty((streams_count, steps), dtype=np.int64)
+    rows = np.arange(streams_count)
+    digits = (steps + 1) ** np.arange(top)
+    for step, own in enumerate(streams.classes.T):
+        votes[rows, np.maximum(own, 0)] += own >= 0
+        leading = np.partition(votes, -top, axis=1)[:, -top:]
+        packed[:, step] = np.sort(leading, axis=1) @ digits
+    states, which = np.unique(packed, return_inverse=True)
+    largest_first = (states[:, None] // digits[::-1]) % (steps + 1)
+    return dirichlet_holds(largest_first)[which.reshape(streams_count, steps)]
