@@ -379,8 +379,8 @@ def joined(first: Responses, rest: Responses) -> Responses:
     """
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError(
-            "the first answers must be one a question, to the same questions; "
-            "see Responses.set_aside"
+            "the first answers must be one per question, for the same questions: "
+            "take them with Responses.set_aside"
         )
     answers = [[*one, *more] for one, more in zip(first.answers, rest.answers, strict=True)]
     pairs = {name: [getattr(first, name), getattr(rest, name)] for name in SAMPLED}

@@ -150,9 +150,7 @@ def checked_learners(
         raise ValueError("learners is empty; give at least one")
     for name in learners:
         if name in (*BASELINES, "noise"):
-            raise ValueError(
-                f"a learner is called {name!r}, which is a row of its own; give it another name"
-            )
+            raise ValueError(f"{name!r} is a built-in baseline; choose another name")
     return dict(learners)
 
 

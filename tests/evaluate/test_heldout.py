@@ -282,7 +282,7 @@ def test_curves_of_unseen_questions(answers_by_word):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda: {"learners": {"mix": LabelPolicy()}}, "called 'mix'"),
+        (lambda: {"learners": {"mix": LabelPolicy()}}, "'mix' is a built-in baseline"),
         (lambda: {"learners": {}}, "learners is empty"),
         (lambda: {"targets": [0.5]}, "target 0.5 cannot be met"),
         (lambda: {"targets": [np.nan]}, "target nan cannot be met"),
@@ -353,7 +353,7 @@ def test_first_answers_must_fit():
             answered([answers]).set_aside(sample)
     first, rest = answered([["7", "8"]]).set_aside(0)
     for change in ({"ids": ["another"]}, {"answers": [["7", "8"]]}):
-        with pytest.raises(ValueError, match="one a question"):
+        with pytest.raises(ValueError, match="one per question"):
             joined(replace(first, **change), rest)
 
 
