@@ -45,6 +45,7 @@ GROUNDS = (
 
 @cache
 def _once(measure: Callable[[], Any]) -> Any:
+    """Measure once, and remember the outcome."""
     return measure()
 
 
