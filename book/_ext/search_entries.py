@@ -103,6 +103,7 @@ class _Reader(HTMLParser):
             inner.entry.text += data
 
     def _add(self, kind: str, anchor: str) -> Entry:
+        """Begin an entry."""
         self.entries.append(Entry(kind, anchor))
         return self.entries[-1]
 
