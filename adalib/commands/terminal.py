@@ -1,4 +1,4 @@
-"""What commands write to a terminal: text from outside made safe, and notes beside the result."""
+"""What commands write to a terminal: text from outside made safe, and notes on standard error."""
 
 from __future__ import annotations
 
