@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from adalib.commands.cli import KINDS, add_shared, price
+from adalib.commands.options import KINDS, add_shared, price
 
 if TYPE_CHECKING:
     from adalib.llm.client import Client

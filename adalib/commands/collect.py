@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from adalib.commands.cli import KINDS, add_shared, whole
+from adalib.commands.options import KINDS, add_shared, whole
 
 # The options that `adalib.llm.collect.collect` takes under the same name.
 _SETTINGS = (
@@ -152,8 +152,8 @@ def _dry_run(source: str, folder: str, settings: dict[str, Any]) -> None:
     samples = settings["samples"]
     if samples < 1:
         raise ValueError(f"--samples is {samples}; give 1 or more")
-    names = (question["id"] for question in questions)
-    done = scan(Path(folder) / "answers.jsonl").within(names, samples)
+    ids = (question["id"] for question in questions)
+    done = scan(Path(folder) / "answers.jsonl").within(ids, samples)
     prompt_tokens = sum(prompt.tokens(q["question"]) for q in questions) / len(questions)
     work = workload(
         len(questions),
@@ -165,8 +165,8 @@ def _dry_run(source: str, folder: str, settings: dict[str, Any]) -> None:
     )
     size = f"({len(questions):,} questions x {samples:,} samples)"
     print(f"calls:  {work.calls:,} {size}, {done:,} done, {work.calls - done:,} to make")
-    read = f"about {work.tokens_in:,} in (four characters each)"
-    print(f"tokens: {read}, at most {work.tokens_out:,} out")
+    tokens_in = f"about {work.tokens_in:,} in (four characters each)"
+    print(f"tokens: {tokens_in}, at most {work.tokens_out:,} out")
     if settings["price_in"] or settings["price_out"]:
         print(f"cost:   at most about ${work.cost:,.2f} for all calls")
     else:

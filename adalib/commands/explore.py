@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from adalib.commands.cli import shown
+from adalib.commands.terminal import shown
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,28 +24,35 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read the file and write the page."""
-    from adalib.datasets.loading import bundled, load
-    from adalib.datasets.responses import Responses
-    from adalib.explorer import page, read_csv, setting
+    from adalib.explorer import page
 
-    path = Path(args.file)
     if os.path.realpath(args.file) == os.path.realpath(args.out):
         raise ValueError(f"--out is the file itself, {args.out}; give the page another name")
-    kind = "real" if args.file in bundled() else "yours"
-    about: dict[str, Any] = {"name": path.name, "title": path.name, "kind": kind}
-    if path.suffix.lower() == ".csv":
-        if args.cost is not None:
-            raise ValueError(
-                f"{args.file}: a table of accuracies has its own costs; leave out --cost"
-            )
-        source: Any = read_csv(path)
-    else:
-        source = load(args.file)
-        if args.cost == "tokens" and isinstance(source, Responses):
-            about |= {"responses": source, "unit": "tokens"}
-            source = source.table(cost="tokens")
-    out = page([setting(source, **about)], args.out)
+    out = page([_described(args.file, args.cost)], args.out)
     print(
         f"wrote {shown(str(out))} ({out.stat().st_size / 1024:.0f} KB); "
         "open it in a browser, no network needed"
     )
+
+
+def _described(file: str, cost: Literal["samples", "tokens"] | None) -> dict[str, Any]:
+    """Describe the table or the answers of a file for the explorer."""
+    from adalib.datasets.loading import bundled, load
+    from adalib.datasets.responses import Responses
+    from adalib.explorer import read_csv, setting
+
+    path = Path(file)
+    about: dict[str, Any] = {
+        "name": path.name,
+        "title": path.name,
+        "kind": "real" if file in bundled() else "yours",
+    }
+    if path.suffix.lower() == ".csv":
+        if cost is not None:
+            raise ValueError(f"{file}: a table of accuracies has its own costs; leave out --cost")
+        return setting(read_csv(path), **about)
+    answers = load(file)
+    if cost == "tokens" and isinstance(answers, Responses):
+        table = answers.table(cost="tokens")
+        return setting(table, responses=answers, unit="tokens", **about)
+    return setting(answers, **about)

@@ -8,11 +8,12 @@ questions are scored on the last fifth.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adalib.commands import cli
+from adalib.commands.options import KINDS, check_learn_from, check_libraries
+from adalib.commands.sources import read_source
+from adalib.commands.terminal import note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from adalib.router.router import Router
     from adalib.sequential.streams import Money
 
-_SIGNALS = ("certainty", "entropy", "length")  # that an option of the same name turns on
-_FEW = 50  # questions teach little below this
-_LONGEST = 40  # answers that a schedule of rounds goes up to
+_FEW_QUESTIONS = 50  # fewer teach little
+_MOST_ANSWERS = 40  # per question, where --round asks several at a time
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--budget", type=float, required=True, metavar="B", help="average cost of a question")
     add("--out", required=True, metavar="FOLDER", help="where the router is saved")
-    add("--kind", help=f"{cli.KINDS}; read from the file's texts, and kept for route and serve")
+    add("--kind", help=f"{KINDS}; read from the file's texts, and kept for route and serve")
     add(
         "--gold",
         metavar="FILE",
@@ -133,31 +133,37 @@ def _add_signals(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Turn the options into plain values, then read, fit, save and measure."""
-    cli.check_libraries(args.file)
-    signals = ("votes", "text", *(name for name in _SIGNALS if getattr(args, name)))
-    _check_race(args)
+    check_libraries(args.file)
+    if args.race:
+        _check_race(args.policy, args.cost, args.round, args.round_price)
+    elif args.waiting_price is not None:
+        raise ValueError("--waiting-price needs --race; for rounds, give --round-price")
     unit = args.cost or ("tokens" if args.race else "samples")
-    cost = _cost(unit, args.per_token, args.per_answer)
-    schedule = _schedule(args.round)
-    learn_from = cli.check_learn_from(args.learn_from)
-    if Path(args.out, "router.json").exists():
-        raise ValueError(f"{args.out}: holds a router already; remove it, or name another folder")
-    responses = _answers(args.file, args.gold, args.kind)
-    options = {
+    options: dict[str, Any] = {
         "budget": args.budget,
         "policy": "race" if args.race else args.policy,
-        "signals": signals,
-        "cost": cost,
-        "schedule": schedule,
+        "signals": _signals(args.certainty, args.entropy, args.length),
+        "cost": _cost(unit, args.per_token, args.per_answer),
+        "schedule": _schedule(args.round),
         "round_price": args.round_price,
         "waiting_price": args.waiting_price,
-        "taught": min(learn_from, responses.n),
     }
+    learn_from = check_learn_from(args.learn_from)
+    if Path(args.out, "router.json").exists():
+        raise ValueError(f"{args.out}: holds a router already; remove it, or name another folder")
+    responses = _read(args.file, args.gold, args.kind)
+    options["taught"] = min(learn_from, responses.n)
     _fit(responses, options, args.kind, args.out)
 
 
+def _signals(certainty: bool, entropy: bool, length: bool) -> tuple[str, ...]:
+    """Name what the policy looks at: always votes and text, the others if asked."""
+    asked_for = {"certainty": certainty, "entropy": entropy, "length": length}
+    return ("votes", "text", *(name for name, is_asked in asked_for.items() if is_asked))
+
+
 def _fit(responses: Responses, options: dict[str, Any], kind: str | None, folder: str) -> None:
-    """Fit a router, save it, and print what it promises."""
+    """Fit a router with the keyword arguments of `Router.fit`, save it, and print its promise."""
     from adalib.router.router import Router
 
     router = Router.fit(responses, **options)
@@ -166,18 +172,19 @@ def _fit(responses: Responses, options: dict[str, Any], kind: str | None, folder
     router.save(folder)
     learned_from = responses.n if router.name == "curve" else options["taught"]
     if learned_from < responses.n:
-        _note(
+        note(
+            "fit",
             f"learned from {learned_from:,} of {responses.n:,} questions, drawn at random; "
-            "--learn-from N takes more"
+            "--learn-from N takes more",
         )
-    if learned_from < _FEW:
-        _note(f"{learned_from} questions teach little; give {_FEW} or more")
+    if learned_from < _FEW_QUESTIONS:
+        note("fit", f"{learned_from} questions teach little; give {_FEW_QUESTIONS} or more")
     per_question = f"{router.controller.budget:g} {router.unit} per question"
     first_price = f"first price {router.controller.price:.4g}"
     print(
         f"fitted on {learned_from} questions: {router.name}, budget {per_question}, {first_price}"
     )
-    _print_promise(responses, options | {"policy": router.name}, router)
+    _print_promise(responses, options, router)
     print(f"wrote {folder}; next: python -m adalib serve {folder} --upstream URL --model M")
 
 
@@ -186,12 +193,13 @@ def _print_promise(responses: Responses, options: dict[str, Any], router: Router
     from adalib.evaluate.intervals import in_points
     from adalib.router.promise import held_out_promise
 
-    # Rounds that are priced are a kind of priced stopping, chosen by the option.
-    options["policy"] = "priced" if router.name == "rounds" else router.name
+    # The policy that was fitted, since "verdict" would choose anew in every fold. Rounds at a price
+    # are a kind of priced stopping, which the option round_price chooses.
+    policy = "priced" if router.name == "rounds" else router.name
     try:
-        promise = held_out_promise(responses, options)
+        promise = held_out_promise(responses, options | {"policy": policy})
     except ValueError as error:  # too few questions, or a budget that only some of them can meet
-        _note(f"no promise can be measured ({error})")
+        note("fit", f"no promise can be measured ({error})")
         return
     print(
         f"held out, {promise.questions} questions: accuracy {promise.accuracy:.3f} "
@@ -205,31 +213,29 @@ def _print_promise(responses: Responses, options: dict[str, Any], router: Router
     )
 
 
-def _answers(file: str, gold: str | None, kind: str | None) -> Responses:
-    """The answers of one model."""
+def _read(file: str, gold: str | None, kind: str | None) -> Responses:
+    """Read the answers of one model, and say what was left out of a log."""
     from adalib.datasets.menu import Menu
 
-    answers, note = cli.read_source(file, gold=gold, kind=kind)
+    answers, left_out = read_source(file, gold=gold, kind=kind)
     if isinstance(answers, Menu):
         raise ValueError(
             f"{file}: holds several models, and a router asks one; give the answers of one model"
         )
-    if note:
-        _note(note)
+    if left_out:
+        note("fit", left_out)
     return answers
 
 
-def _check_race(args: argparse.Namespace) -> None:
-    """Refuse options that do not go with a race, or only with one."""
-    if not args.race:
-        if args.waiting_price is not None:
-            raise ValueError("--waiting-price needs --race; for rounds, give --round-price")
-        return
-    if args.policy != "priced":
-        raise ValueError(f"--race and --policy {args.policy} contradict each other; give one")
-    if args.cost not in (None, "tokens"):
+def _check_race(
+    policy: str, cost: str | None, answers_per_round: int | None, round_price: float | None
+) -> None:
+    """Refuse options that contradict a race."""
+    if policy != "priced":
+        raise ValueError(f"--race and --policy {policy} contradict each other; give one")
+    if cost not in (None, "tokens"):
         raise ValueError("--race counts tokens; leave --cost out, and give --budget in tokens")
-    if args.round is not None or args.round_price is not None:
+    if answers_per_round is not None or round_price is not None:
         raise ValueError("--race decides at every finish; leave --round and --round-price out")
 
 
@@ -239,11 +245,14 @@ def _schedule(answers_per_round: int | None) -> Sequence[int] | None:
         return None
     if answers_per_round < 1:
         raise ValueError(f"--round is {answers_per_round}; give 1 or more")
-    return range(answers_per_round, max(_LONGEST, answers_per_round) + 1, answers_per_round)
+    most = max(_MOST_ANSWERS, answers_per_round)
+    return range(answers_per_round, most + 1, answers_per_round)
 
 
-def _cost(unit: str, per_token: float | None, per_answer: float) -> Any:
+def _cost(unit: str, per_token: float | None, per_answer: float) -> str | Money:
     """The unit, "samples" or "tokens", or the price list that the two options make."""
+    from adalib.sequential.streams import Money
+
     if (unit == "money") != (per_token is not None):
         raise ValueError("--cost money and --per-token belong together: dollars per token written")
     if per_token is None:
@@ -252,15 +261,4 @@ def _cost(unit: str, per_token: float | None, per_answer: float) -> Any:
         raise ValueError(
             f"--per-token is {per_token} and --per-answer {per_answer}; give dollars above 0"
         )
-    return _price_list(per_token, per_answer)
-
-
-def _price_list(per_token: float, per_answer: float) -> Money:
-    from adalib.sequential.streams import Money
-
     return Money(per_token, per_answer)
-
-
-def _note(text: str) -> None:
-    """Say something on standard error that is not part of the result."""
-    print(f"adalib fit: {cli.shown(text)}", file=sys.stderr)

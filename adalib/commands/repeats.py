@@ -13,8 +13,14 @@ import argparse
 import json
 import textwrap
 import warnings
+from typing import TYPE_CHECKING
 
-from adalib.commands import cli
+from adalib.commands.options import KINDS, add_shared, whole
+from adalib.commands.sources import read_source
+
+if TYPE_CHECKING:
+    from adalib.datasets.responses import Responses
+    from adalib.evaluate.repeats import RepeatPlan
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--answers",
         metavar="M",
-        type=cli.whole,
+        type=whole,
         required=True,
         help="new answers to spend in all, at least one per question",
     )
@@ -38,44 +44,68 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="for votes or a gateway's log: correct answers, .csv or .jsonl with question or id, "
         "or a log's field",
     )
-    parser.add_argument("--kind", help=f"{cli.KINDS}; read from the file's texts")
-    cli.add_shared(parser, "--json")
+    parser.add_argument("--kind", help=f"{KINDS}; read from the file's texts")
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:
     """Read the pilot, plan, and print the numbers and the errors to expect."""
-    import numpy as np
-
-    from adalib.datasets.menu import Menu
     from adalib.evaluate.repeats import plan_repeats
 
-    pilot, left_out = cli.read_source(args.file, gold=args.gold, kind=args.kind)
+    pilot = _read_pilot(args.file, args.gold, args.kind)
+    plan = plan_repeats(pilot.values, args.answers)
+    if args.json:
+        _print_json(pilot, plan, args.answers)
+        return
+    _print_counts(pilot, plan, args.answers)
+    _print_errors(plan)
+
+
+def _read_pilot(file: str, gold: str | None, kind: str | None) -> Responses:
+    """Read the answers of one model; warn about what was left out of a log."""
+    from adalib.datasets.menu import Menu
+
+    pilot, left_out = read_source(file, gold=gold, kind=kind)
     if left_out:
         warnings.warn(left_out, stacklevel=2)
     if isinstance(pilot, Menu):
-        raise ValueError(f"{args.file}: holds several models; give the answers of one model")
-    plan = plan_repeats(pilot.values, args.answers)
-    if args.json:
-        report = {
-            "answers": args.answers,
-            "error": plan.error,
-            "equal_error": plan.equal_error,
-            "combined_error": plan.combined_error,
-            "question_error": plan.question_error,
-            "new_error": plan.new_error,
-            "plan": dict(zip(pilot.ids, plan.answers.tolist(), strict=True)),
-        }
-        print(json.dumps(report, ensure_ascii=False))
-        return
+        raise ValueError(f"{file}: holds several models; give the answers of one model")
+    return pilot
+
+
+def _print_json(pilot: Responses, plan: RepeatPlan, n_answers: int) -> None:
+    """Print the plan as one JSON object, with the number for each question."""
+    report = {
+        "answers": n_answers,
+        "error": plan.error,
+        "equal_error": plan.equal_error,
+        "combined_error": plan.combined_error,
+        "question_error": plan.question_error,
+        "new_error": plan.new_error,
+        "plan": dict(zip(pilot.ids, plan.answers.tolist(), strict=True)),
+    }
+    print(json.dumps(report, ensure_ascii=False))
+
+
+def _print_counts(pilot: Responses, plan: RepeatPlan, n_answers: int) -> None:
+    """Print how many questions get how many answers: 1, 2 to 3, 4 to 7 and so on."""
+    import numpy as np
+
     print(
-        f"{args.answers:,} new answers over {pilot.n:,} questions, planned from {pilot.samples} "
+        f"{n_answers:,} new answers over {pilot.n:,} questions, planned from {pilot.samples} "
         "answers to each (--json has the number for each question):"
     )
     doublings = np.log2(plan.answers).astype(int)
     for doubling in np.unique(doublings):
-        some = plan.answers[doublings == doubling]
-        numbers = f"{some.min():,}" if np.ptp(some) == 0 else f"{some.min():,} to {some.max():,}"
-        print(f"  {numbers} answers each: {some.size:,} questions")
+        group = plan.answers[doublings == doubling]
+        low = group.min()
+        high = group.max()
+        numbers = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        print(f"  {numbers} answers each: {group.size:,} questions")
+
+
+def _print_errors(plan: RepeatPlan) -> None:
+    """Print the standard errors to expect, on these questions and on others."""
     on_these = (
         f"Standard error of the mean accuracy on these questions: {100 * plan.error:.2f} points, "
         f"and {100 * plan.equal_error:.2f} with equally many answers each, "

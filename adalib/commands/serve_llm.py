@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from adalib.commands.cli import whole
+from adalib.commands.options import whole
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

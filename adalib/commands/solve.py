@@ -12,15 +12,24 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from adalib.commands.cli import add_shared, parse_budgets, parse_numbers, read_answers, shown
+from adalib.commands.options import add_shared, parse_budgets, parse_numbers
+from adalib.commands.sources import read_answers
+from adalib.commands.terminal import shown
+
+if TYPE_CHECKING:
+    from adalib.solve.frontier import Allocation
+    from adalib.table import UtilityTable
 
 _NUMBERS = ("budget", "lam", "cost", "accuracy", "bound", "slack")
 _OPTIMISTIC = (
     'best in hindsight on these answers, so optimistic: see the chapter "Estimation" of the book'
 )
+_MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", re.IGNORECASE)
+_BYTES = {"M": 10**6, "G": 10**9}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,86 +55,124 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Turn the options into plain values, solve, and print the budgets."""
-    from adalib.datasets.menu import Menu
-    from adalib.solve.frontier import frontier
-
     budgets = parse_numbers(",".join(args.budget), "--budget")  # given twice, both count
-    if Path(args.file).suffix == ".parquet" or Path(args.file).is_dir():
-        return _run_parquet(args, budgets)
+    path = Path(args.file)
+    if path.suffix == ".parquet" or path.is_dir():
+        _solve_parquet(args.file, budgets, args.out, args.memory, args.scheduler, args.json)
+        return
     if len(budgets) > 1 or args.out or args.scheduler:
         raise ValueError(
             "several budgets, --out and --scheduler are for tables in Parquet; "
             "`adalib table` makes one"
         )
-    if Path(args.file).suffix.lower() == ".csv":
+    if path.suffix.lower() == ".csv":
         from adalib.explorer import read_csv
 
         table = read_csv(args.file)
     else:
-        answers = read_answers(args.file, args.prices, args.cost)
-        estimation = parse_budgets(args.budgets), args.estimator, args.ties
-        table = (
-            answers.table(*estimation)
-            if isinstance(answers, Menu)
-            else answers.table(*estimation, args.cost or "samples")
-        )
-    best = frontier(table.acc, table.cost).at(budgets[0])
-    split = None
-    if best.split:
-        row, low, high, share = best.split
-        split = {
-            "id": table.ids[row],
-            "low": table.budgets[low],
-            "high": table.budgets[high],
-            "share": share,
-        }
+        offered = parse_budgets(args.budgets)
+        table = _estimate(args.file, offered, args.estimator, args.ties, args.cost, args.prices)
+    _solve(table, budgets[0], args.json)
+
+
+def _estimate(
+    file: str,
+    offered: tuple[int, ...],
+    estimator: Literal["subsets", "windows"],
+    ties: Literal["share", "first"],
+    cost: Literal["samples", "tokens"] | None,
+    prices: str | None,
+) -> UtilityTable:
+    """Estimate the accuracies of the budgets on offer from sampled answers."""
+    from adalib.datasets.menu import Menu
+
+    answers = read_answers(file, prices, cost)
+    if isinstance(answers, Menu):  # whose costs are prices times answers or tokens already
+        return answers.table(offered, estimator, ties)
+    return answers.table(offered, estimator, ties, cost or "samples")
+
+
+def _solve(table: UtilityTable, budget: float, as_json: bool) -> None:
+    """Solve a table that fits into memory, and print the best plan within the budget."""
+    from adalib.solve.frontier import frontier
+
+    best = frontier(table.acc, table.cost).at(budget)
     numbers = {name: getattr(best, name) for name in _NUMBERS}
-    labels = {
-        name: table.budgets[label]
-        for name, label in zip(table.ids, best.labels.tolist(), strict=True)
-    }
-    if args.json:
+    bought = [table.budgets[label] for label in best.labels.tolist()]
+    split = _split(best, table)
+    if as_json:
+        labels = dict(zip(table.ids, bought, strict=True))
         print(json.dumps({**numbers, "labels": labels, "split": split}, ensure_ascii=False))
         return
-    counts = {budget: list(labels.values()).count(budget) for budget in table.budgets}
-    _show({**numbers, "counts": counts, "split": split}, table.n)
+    count_by_budget = Counter(bought)
+    counts = {offered: count_by_budget[offered] for offered in table.budgets}
+    _print_point({**numbers, "counts": counts, "split": split}, table.n)
     print(_OPTIMISTIC)
 
 
-def _show(point: dict[str, Any], rows: int) -> None:
+def _split(best: Allocation, table: UtilityTable) -> dict[str, Any] | None:
+    """Describe the one question that a mixed solution splits, if there is one."""
+    if best.split is None:
+        return None
+    row, low, high, share = best.split
+    return {
+        "id": table.ids[row],
+        "low": table.budgets[low],
+        "high": table.budgets[high],
+        "share": share,
+    }
+
+
+def _print_point(point: dict[str, Any], n_questions: int) -> None:
     """Print one point of the frontier, and the question that it splits."""
     for name in _NUMBERS:
         print(f"{name:9} {point[name]:.6g}")
     for budget, count in point["counts"].items():
-        print(f"budget {shown(str(budget))}: {count:,} of {rows:,} questions")
-    if split := point["split"]:
-        who = shown(str(split["id"]))
+        print(f"budget {shown(str(budget))}: {count:,} of {n_questions:,} questions")
+    split = point["split"]
+    if split:
+        question = shown(str(split["id"]))
         budget = shown(str(split["high"]))
-        print(f"to spend the slack, give {who} budget {budget} in {split['share']:.1%} of cases")
+        print(
+            f"to spend the slack, give {question} budget {budget} in {split['share']:.1%} of cases"
+        )
 
 
-def _run_parquet(args: argparse.Namespace, budgets: list[float]) -> None:
-    """Solve a table in Parquet, which may be larger than memory."""
+def _solve_parquet(
+    file: str,
+    budgets: list[float],
+    out: str | None,
+    memory: str,
+    scheduler: str | None,
+    as_json: bool,
+) -> None:
+    """Solve a table in Parquet, which may be larger than memory, and print its points."""
     from adalib.datasets.files import check_room
     from adalib.scale.machines import Cluster, Here
     from adalib.scale.stream import solve_files
 
-    if not args.out:
+    if not out:
         raise ValueError("say where the labels go: --out FOLDER")
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", args.memory.strip(), re.IGNORECASE)
-    if not match:
-        raise ValueError(f"--memory is {args.memory!r}; give a size such as 800MB or 2GB")
-    memory = int(float(match[1]) * {"M": 10**6, "G": 10**9}[match[2].upper()])
-    if not args.scheduler:
+    memory_bytes = _parse_memory(memory)
+    if not scheduler:
         mend = "give less with --memory SIZE, or free some"
-        check_room(args.file, f"solving with --memory {args.memory}", memory, mend)
-    with Cluster(args.scheduler) if args.scheduler else Here() as machines:
-        solved = solve_files(args.file, budgets, args.out, memory=memory, machines=machines)
+        check_room(file, f"solving with --memory {memory}", memory_bytes, mend)
+    with Cluster(scheduler) if scheduler else Here() as machines:
+        solved = solve_files(file, budgets, out, memory=memory_bytes, machines=machines)
     result = solved.as_json()
-    if args.json:
+    if as_json:
         print(json.dumps(result, ensure_ascii=False))
         return
     for point in result["points"]:
-        _show(point, solved.rows)
+        _print_point(point, solved.rows)
         print(f"labels: column {point['labels']} of {solved.folder}; rounds: {point['rounds']}")
     print(_OPTIMISTIC)
+
+
+def _parse_memory(text: str) -> int:
+    """Read "800MB" or "2GB" as bytes."""
+    match = _MEMORY.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"--memory is {text!r}; give a size such as 800MB or 2GB")
+    number, unit = match.groups()
+    return int(float(number) * _BYTES[unit.upper()])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from adalib.commands.cli import add_shared, parse_budgets
+from adalib.commands.options import add_shared, parse_budgets
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -35,13 +35,12 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Client", "EndpointError", "retry_after"]
 
 MAX_REPLY = 32_000_000  # bytes of one reply
-MAX_PACKED = MAX_REPLY // 100  # the same of a compressed one, which can become a thousandfold
+MAX_PACKED = MAX_REPLY // 100  # of a compressed one, which may unpack to a thousand times as much
 DEFAULT_KEY_ENV = "OPENAI_API_KEY"
-SECRET = (
-    16  # characters from which a key is blotted out of answers; shorter ones (EMPTY) may be data
-)
+# Characters from which a key is blotted out of answers; a shorter one, such as EMPTY, may be data.
+SECRET = 16
 
-# What a model may refuse and an answer can do without; the limit on its length has two names.
+# Parameters that a model may refuse and an answer can do without.
 _OPTIONAL = (
     "temperature",
     "top_p",
@@ -52,6 +51,7 @@ _OPTIONAL = (
     "top_logprobs",
     "stream_options",
 )
+# The limit on an answer's length has two names, of which a model may know one.
 OTHER_LIMIT = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",
@@ -244,6 +244,7 @@ class Client:
         fields: dict[str, Any],
         arriving: Callable[[int], None] | None,
     ) -> Answer:
+        """Send one request with these fields, and return the answer without secrets."""
         try:
             if arriving is None:
                 answer = read_reply(await self._bounded(self._create(messages, fields)))
@@ -256,10 +257,11 @@ class Client:
         # A key that is long enough to be one is never stored, unless the question itself holds it.
         if len(self.key) >= SECRET and self.key not in str(messages):
             answer = replace(answer, text=answer.text.replace(self.key, "[key]"))
-        mark = None if answer.fingerprint is None else self.clean(answer.fingerprint)[:80]
-        return replace(answer, finish=self.clean(answer.finish)[:40], fingerprint=mark)
+        fingerprint = None if answer.fingerprint is None else self.clean(answer.fingerprint)[:80]
+        return replace(answer, finish=self.clean(answer.finish)[:40], fingerprint=fingerprint)
 
     async def _create(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> bytes:
+        """Ask for a reply at once, and return its body as it came."""
         raw = await self._openai.chat.completions.with_raw_response.create(
             model=self.model,
             messages=messages,  # type: ignore[arg-type]
@@ -323,10 +325,10 @@ class Client:
             raise self._refusal(error.response.status_code, error.body, error.response) from None
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            why = str(cause) or type(cause).__name__
-            unsent = _was_never_sent(error)
-            what = "no connection" if unsent else "the connection was cut"
-            raise self._failure(f"{what} ({why})", billed=not unsent) from None
+            reason = str(cause) or type(cause).__name__
+            is_unsent = _was_never_sent(error)
+            what = "no connection" if is_unsent else "the connection was cut"
+            raise self._failure(f"{what} ({reason})", billed=not is_unsent) from None
         except httpx2.HTTPError as error:  # in the middle of a stream
             why = f"the connection was cut ({str(error) or type(error).__name__})"
             raise self._failure(why, billed=True) from None

@@ -14,7 +14,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from adalib.datasets.files import MAX_FILE, MAX_LINE, DataError, write_lines
 from adalib.llm.client import Client, EndpointError
 from adalib.llm.loop import wait_for
 from adalib.llm.questions import Prompt, load_prompt, load_questions
+from adalib.llm.reply import Answer
 from adalib.llm.store import (
     MAX_SAMPLES,
     Store,
@@ -80,7 +81,7 @@ def collect(
     base_url, model : str
         An OpenAI-compatible endpoint and the model's name there.
     samples : int
-        Answers a question, those already in the folder included.
+        Answers per question, those already in the folder included.
     prompt : path-like or str, optional
         A prompt file or the name of a bundled one, see `load_prompt`.
     temperature, max_tokens, concurrency : float, int, int
@@ -156,27 +157,39 @@ def collect(
     _check_settings(samples, concurrency, max_tokens, temperature, price_in, price_out)
     if tries < 1:
         raise ValueError(f"need tries >= 1, got tries={tries}")
-    answer_reader(kind or "auto")
+    answer_reader(kind or "auto")  # refuses an unknown kind before any answer is paid for
     asked = load_questions(questions)
     filled = load_prompt(prompt)
     client = Client(base_url, model, key_env=key_env, timeout=timeout, max_retries=tries - 1)
     settings = settings_of(client, asked, filled, temperature, max_tokens)
     settings |= {"logprobs": logprobs, "seed": seed, "reasoning_effort": reasoning_effort}
     with Store(out, settings, {"messages": filled.messages}) as store:
-        # Not a list: two hundred thousand questions of 48 answers would fill the memory.
-        todo = ((q, s) for s in range(samples) for q in asked if (q["id"], s) not in store.held)
         missing = len(asked) * samples - store.held.within((q["id"] for q in asked), samples)
         total = store.held.count + missing
-        quiet = None if progress else True  # no bar in a log
         bar = tqdm(
-            total=total, initial=store.held.count, unit="answer", disable=quiet, smoothing=0.05
+            total=total,
+            initial=store.held.count,
+            unit="answer",
+            disable=None if progress else True,  # None: no bar where no terminal shows it
+            smoothing=0.05,
         )
         run = _Run(client, filled, store, settings, tries, (price_in, price_out), bar)
         with bar, store.reporting(total):
-            wait_for(run.fill(todo, concurrency), run.stop)
+            wait_for(run.fill(_missing(asked, samples, store), concurrency), run.stop)
         if progress and bar.disable:
             print(f"{store.held.count}/{total} answers, {run.spent()}", file=sys.stderr)
         return export(asked, out, kind)
+
+
+def _missing(asked: list[dict], samples: int, store: Store) -> Iterator[tuple[dict, int]]:
+    """Yield each question and sample that the store lacks, a round over all questions at a time.
+
+    Not a list: two hundred thousand questions of 48 answers would fill the memory.
+    """
+    for sample in range(samples):
+        for question in asked:
+            if (question["id"], sample) not in store.held:
+                yield question, sample
 
 
 def settings_of(
@@ -190,7 +203,7 @@ def settings_of(
     return {
         "model": client.model,
         "endpoint": client.place,
-        "questions": fingerprint([[q["id"], q["question"]] for q in asked]),
+        "questions": _fingerprint_of(asked),
         "prompt": fingerprint(prompt.messages),
         "temperature": temperature,
         "max_tokens": max_tokens,
@@ -208,52 +221,71 @@ def export(
     asked = questions if isinstance(questions, list) else load_questions(questions)
     folder = Path(out)
     settings = read_settings(folder)
-    if settings.get("questions") != fingerprint([[q["id"], q["question"]] for q in asked]):
+    if settings.get("questions") != _fingerprint_of(asked):
         raise DataError(
             f"{folder} holds answers to other questions: name the file that they were collected for"
         )
-    rounds = scan(folder / "answers.jsonl").rounds(q["id"] for q in asked)
-    if rounds == 0:
-        raise DataError(
-            f"{folder}: not every question has an answer yet; collect on before exporting"
-        )
-    rows: dict[str, list[dict]] = {q["id"]: [{}] * rounds for q in asked}
-    for record, _ in read_answers(folder / "answers.jsonl"):
-        if record["sample"] < rounds and record["id"] in rows:
-            rows[record["id"]][record["sample"]] = record
+    answers = _full_rounds(folder, [question["id"] for question in asked])
     fields = [
-        name for name in EXPORTED if all(name in answer for row in rows.values() for answer in row)
+        name for name in EXPORTED if all(name in one for row in answers.values() for one in row)
     ]
-    # What is written here is read by `load`, whose lines and files have a limit.
-    sizes = [
-        sum(len(json.dumps(a["text"], ensure_ascii=False).encode()) for a in row)
-        for row in rows.values()
-    ]
-    with_texts = max(sizes) < 0.9 * MAX_LINE and sum(sizes) < 0.8 * MAX_FILE
+    with_texts = _texts_fit(answers.values())
     if not with_texts:
         warnings.warn(
             "the texts are too long for one file and stay in answers.jsonl alone", stacklevel=2
         )
-    asked_of = {"model": settings.get("model"), "effort": settings.get("reasoning_effort")}
-    model = {name: value for name, value in asked_of.items() if isinstance(value, str)}
-    path = folder / "responses.jsonl"
+    written_by = {"model": settings.get("model"), "effort": settings.get("reasoning_effort")}
+    model = {name: value for name, value in written_by.items() if isinstance(value, str)}
     read = answer_reader(kind) if kind else extract_answer
-    write_lines(path, (_row(q, rows[q["id"]], fields, with_texts, read) | model for q in asked))
+    path = folder / "responses.jsonl"
+    rows = (_row(q, answers[q["id"]], fields, with_texts, read) | model for q in asked)
+    write_lines(path, rows)
     return path
+
+
+def _fingerprint_of(asked: list[dict]) -> str:
+    """A short name for the questions, by which a folder knows its own."""
+    return fingerprint([[q["id"], q["question"]] for q in asked])
+
+
+def _full_rounds(folder: Path, ids: list[str]) -> dict[str, list[dict]]:
+    """The answers by question, as many of each as all questions have."""
+    file = folder / "answers.jsonl"
+    rounds = scan(file).rounds(ids)
+    if rounds == 0:
+        raise DataError(
+            f"{folder}: not every question has an answer yet; collect on before exporting"
+        )
+    answers: dict[str, list[dict]] = {name: [{}] * rounds for name in ids}
+    for record, _ in read_answers(file):
+        if record["sample"] < rounds and record["id"] in answers:
+            answers[record["id"]][record["sample"]] = record
+    return answers
+
+
+def _texts_fit(answers: Collection[list[dict]]) -> bool:
+    """Whether `adalib.load`, whose lines and files have a limit, could read the texts."""
+    line_bytes = [sum(_json_bytes(answer["text"]) for answer in row) for row in answers]
+    return max(line_bytes) < 0.9 * MAX_LINE and sum(line_bytes) < 0.8 * MAX_FILE
+
+
+def _json_bytes(text: str) -> int:
+    """The length of a text as JSON writes it."""
+    return len(json.dumps(text, ensure_ascii=False).encode())
 
 
 def _row(
     question: dict, answers: list[dict], fields: list[str], with_texts: bool, read: Reader
 ) -> dict:
     """Return one line of the exported file."""
-    row = {
-        name: value
-        for name, value in question.items()
-        if name not in ("answers", "texts", "correct", *EXPORTED)
-    }
-    row["answers"] = [read(a["text"], a["finish"] == "stop") for a in answers]
-    row |= {"texts": [a["text"] for a in answers]} if with_texts else {}
-    return row | {name: [a[name] for a in answers] for name in fields}
+    ours = ("answers", "texts", "correct", *EXPORTED)
+    row = {name: value for name, value in question.items() if name not in ours}
+    row["answers"] = [read(answer["text"], answer["finish"] == "stop") for answer in answers]
+    if with_texts:
+        row["texts"] = [answer["text"] for answer in answers]
+    for name in fields:
+        row[name] = [answer[name] for answer in answers]
+    return row
 
 
 @dataclass
@@ -276,11 +308,13 @@ class _Run:
         self._show()
         async with self.client:
             workers = [self._work(todo) for _ in range(concurrency)]
-            ended = await asyncio.gather(*workers, return_exceptions=True)
-        for error in filter(None, ended):
-            raise error
+            outcomes = await asyncio.gather(*workers, return_exceptions=True)
+        errors = [outcome for outcome in outcomes if outcome is not None]
+        if errors:
+            raise errors[0]
 
     async def _work(self, todo: Iterator[tuple[dict, int]]) -> None:
+        """Answer what no other worker has taken, one sample after the other."""
         try:
             for question, sample in todo:
                 if self.stop.is_set():
@@ -291,24 +325,8 @@ class _Run:
             raise
 
     async def _answer(self, name: str, question: str, sample: int) -> None:
-        seed = _answer_seed(self.settings["seed"], name, sample)
-        effort = self.settings["reasoning_effort"]
-        for attempt in range(1, self.tries + 1):
-            try:
-                answer = await self.client.sample(
-                    self.prompt.fill(question),
-                    seed=seed,
-                    temperature=self.settings["temperature"],
-                    max_tokens=self.settings["max_tokens"],
-                    logprobs=self.settings["logprobs"],
-                    extra=None if effort is None else {"reasoning_effort": effort},
-                )
-                break
-            except EndpointError as error:
-                # openai has retried what never became a reply; a reply that is no answer is ours.
-                last = attempt == self.tries or self.stop.is_set()
-                if error.code != "odd_reply" or last:
-                    raise EndpointError(f"question {name!r}: {error}") from None
+        """Get one answer and append it to the store."""
+        answer = await self._sample(name, question, sample)
         if self.settings["logprobs"] and "logprobs" in self.client.left_out:
             raise EndpointError(
                 f"{self.client.model} gives no log-probabilities; run it without --logprobs"
@@ -319,6 +337,27 @@ class _Run:
         self._show()
         self.bar.update()
 
+    async def _sample(self, name: str, question: str, sample: int) -> Answer:
+        """Ask until the reply is an answer; an EndpointError names the question."""
+        effort = self.settings["reasoning_effort"]
+        for attempt in range(1, self.tries + 1):
+            try:
+                return await self.client.sample(
+                    self.prompt.fill(question),
+                    seed=_answer_seed(self.settings["seed"], name, sample),
+                    temperature=self.settings["temperature"],
+                    max_tokens=self.settings["max_tokens"],
+                    logprobs=self.settings["logprobs"],
+                    extra=None if effort is None else {"reasoning_effort": effort},
+                )
+            except EndpointError as error:
+                # The openai package has retried what got no reply; a reply that holds no answer is
+                # retried here.
+                is_last = attempt == self.tries or self.stop.is_set()
+                if error.code != "odd_reply" or is_last:
+                    raise EndpointError(f"question {name!r}: {error}") from None
+        raise AssertionError("unreachable")
+
     def spent(self) -> str:
         """Tokens, and dollars where there are prices."""
         held = self.store.held
@@ -327,6 +366,7 @@ class _Run:
         return f"{held.tokens:,} tokens" + (f", ${dollars:.2f}" if any(self.prices) else "")
 
     def _show(self) -> None:
+        """Write what was spent behind the progress bar."""
         self.bar.set_postfix_str(self.spent(), refresh=False)
 
 
@@ -352,5 +392,7 @@ def _check_settings(
 
 def _answer_seed(seed: int | None, name: str, sample: int) -> int | None:
     """A seed for every answer, the same in every run and different for every answer."""
+    if seed is None:
+        return None
     digest = hashlib.sha256(f"{seed}/{name}/{sample}".encode()).digest()
-    return None if seed is None else int.from_bytes(digest[:4], "big") >> 1
+    return int.from_bytes(digest[:4], "big") >> 1  # 31 bits, which every endpoint takes

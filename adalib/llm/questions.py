@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from adalib.datasets.files import DataError, read_json, read_lines, read_whole
-from adalib.datasets.loading import QuestionRules
+from adalib.datasets.loading import QuestionRules, data_folder
 
 __all__ = ["Prompt", "Workload", "load_prompt", "load_questions", "workload"]
 
@@ -75,20 +75,21 @@ def load_prompt(name: str | os.PathLike | None = None) -> Prompt:
     path = _find(name, "prompts", ".json")
     wanted = (
         'a prompt is {"messages": [...]} of turns with "role" and "content", the last by the user, '
+        'and "{question}" stands in one of them'
     )
-    wanted += 'and "{question}" stands in one of them'
     try:
         messages = read_json(read_whole(path, limit=1_000_000), str(path)).get("messages")
     except DataError as error:
         raise DataError(f"{path}: {wanted} ({str(error).removeprefix(f'{path}: ')})") from None
     turns = [turn for turn in messages if _is_turn(turn)] if isinstance(messages, list) else []
-    gaps = any("{question}" in turn["content"] for turn in turns)
-    if not gaps or turns != messages or turns[-1]["role"] != "user":
+    has_gap = any("{question}" in turn["content"] for turn in turns)
+    if not has_gap or turns != messages or turns[-1]["role"] != "user":
         raise DataError(f"{path}: {wanted}")
     return Prompt([{"role": turn["role"], "content": turn["content"]} for turn in turns])
 
 
 def _is_turn(turn: Any) -> bool:
+    """Whether a value is a turn of a conversation: a role that we know, and a text."""
     has_role = isinstance(turn, dict) and turn.get("role") in ("system", "user", "assistant")
     return has_role and isinstance(turn.get("content"), str)
 
@@ -110,19 +111,15 @@ def load_questions(name: str | os.PathLike) -> list[dict]:
 def _find(name: str | os.PathLike, shelf: str, ending: str) -> Path:
     """A file of the user's, else a bundled one."""
     path = Path(name)
-    if path.exists() and (
-        path.suffix or not path.is_dir()
-    ):  # a pipe or a folder is refused where it is opened
+    # A folder may have the name of a bundled file. A pipe is refused where it is opened, and so is
+    # a folder with an ending.
+    if path.exists() and (path.suffix or not path.is_dir()):
         return path
-    from adalib.datasets.loading import data_folder  # here, because it brings all of scipy with it
-
     bundled = data_folder() / shelf
     if (bundled / f"{name}{ending}").is_file():
         return bundled / f"{name}{ending}"
-    names = (
-        ", ".join(sorted(file.name.removesuffix(ending) for file in bundled.glob(f"*{ending}")))
-        or "none"
-    )
+    names = sorted(file.name.removesuffix(ending) for file in bundled.glob(f"*{ending}"))
+    listed = ", ".join(names) or "none"
     raise DataError(
-        f"{name}: is neither a file nor one of the bundled {shelf} ({names}); check the name"
+        f"{name}: is neither a file nor one of the bundled {shelf} ({listed}); check the name"
     )

@@ -101,6 +101,7 @@ def read_fields(reply: dict[str, Any]) -> Answer:
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
+    """The JSON object of a reply, or a `ReplyError` that says what came instead."""
     try:
         reply = json.loads(body.decode("utf-8"))
     except UnicodeDecodeError:
@@ -162,6 +163,7 @@ def _is_logprob(value: Any, zero: bool = False) -> bool:
 
 
 def _count(value: Any) -> int | None:
+    """A number of tokens; None if the value is none."""
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT
     return value if is_count else None
 
@@ -175,6 +177,7 @@ def _counts(details: Any) -> dict[str, int]:
 
 
 def _dollars(value: Any) -> float | None:
+    """An amount of dollars; None if the value is none."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
         return None
     return float(value)

@@ -86,9 +86,8 @@ class Store:
             written = 0
             why = error.strerror or str(error)
         if written < len(line):
-            with contextlib.suppress(
-                OSError
-            ):  # if even this fails, the next start cuts the line off
+            # If even this fails, the next start cuts the line off.
+            with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self.held.size)
             kept = f"the {self.held.count} answers so far are safe"
             raise DataError(
@@ -143,15 +142,12 @@ class Held:
 
     def within(self, ids: Iterable[str], samples: int) -> int:
         """How many of the first ``samples`` answers of these questions there are."""
-        first = (1 << min(samples, MAX_SAMPLES)) - 1
+        first = (1 << min(samples, MAX_SAMPLES)) - 1  # that many ones
         return sum((self.bits.get(name, 0) & first).bit_count() for name in ids)
 
     def rounds(self, ids: Iterable[str]) -> int:
         """How many answers all these questions have, counted from the first without a gap."""
-        return min(
-            (~bits & (bits + 1)).bit_length() - 1
-            for bits in (self.bits.get(name, 0) for name in ids)
-        )
+        return min(_ones_at_the_end(self.bits.get(name, 0)) for name in ids)
 
     def add(self, record: dict, size: int) -> None:
         """Count one more answer, a line of ``size`` bytes."""
@@ -160,6 +156,16 @@ class Held:
         self.tokens += record.get("tokens") or 0
         self.prompt_tokens += record.get("prompt_tokens") or 0
         self.size += size
+
+
+def _ones_at_the_end(bits: int) -> int:
+    """Count the ones after the last zero of a binary number.
+
+    >>> _ones_at_the_end(0b1011)
+    2
+    """
+    lowest_zero = ~bits & (bits + 1)  # adding 1 turns the ones to 0 and that zero to 1
+    return lowest_zero.bit_length() - 1
 
 
 def scan(path: Path) -> Held:
@@ -193,6 +199,7 @@ def read_answers(path: Path) -> Iterator[tuple[dict, int]]:
 
 
 def _begins_with(path: Path, line: bytes) -> bool:
+    """Whether nothing, such as a byte order mark, comes before a file's first line."""
     with path.open("rb") as file:
         return file.read(3) == line[:3]
 
@@ -208,10 +215,9 @@ def _fault(record: dict) -> str | None:
         ("prompt_tokens", MAX_COUNT),
     ):
         value = record.get(name)
-        missing = value is None and name != "sample"
-        if not missing and (
-            type(value) is not int or not 0 <= value <= most
-        ):  # true is an int, too
+        if value is None and name != "sample":
+            continue
+        if type(value) is not int or not 0 <= value <= most:  # isinstance would let True pass
             return f'"{name}" is no whole number from 0 to {most:.0e}'
     for name in ("logprob", "entropy"):
         if type(record.get(name)) not in (int, float, type(None)):

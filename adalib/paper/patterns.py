@@ -34,31 +34,26 @@ def group_means(
     """
     values = np.atleast_2d(np.asarray(values, dtype=float))
     groups = np.atleast_2d(np.asarray(groups))
-    if (
-        values.shape != groups.shape
-        or groups.dtype.kind not in "iu"
-        or not np.isin(groups, range(k)).all()
-    ):
+    is_numbered = groups.dtype.kind in "iu" and np.isin(groups, range(k)).all()
+    if values.shape != groups.shape or not is_numbered:
         raise ValueError(
             f"groups must be numbers from 0 to {k - 1}, one for each of the {values.size} values"
         )
-    inside = groups[:, :, None] == np.arange(k)
+    n = values.shape[1]
+    inside = groups[:, :, None] == np.arange(k)  # (looks, questions, groups)
     size = inside.sum(axis=(0, 1))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # the mean of an empty group is not a number
         mean = (values[:, :, None] * inside).sum(axis=(0, 1)) / size
-    there = size > 0
-    # What each question adds to its groups' means: the linearised ratio of totals to sizes.
-    excess = (
-        ((values[:, :, None] - mean[there]) * inside[:, :, there]).sum(axis=0)
-        * values.shape[1]
-        / size[there]
-    )
     low = np.full(k, np.nan)
     high = np.full(k, np.nan)
-    if values.shape[1] < 2:  # one question has no spread, so that its means have no interval
+    if n < 2:  # one question has no spread, so that its means have no interval
         return Interval(mean, low, high)
-    interval = mean_interval(mean[there] + excess)
-    low[there], high[there] = np.clip(interval.low, *bounds), np.clip(interval.high, *bounds)
+    filled = size > 0
+    # What each question adds to its groups' means: the linearised ratio of totals to sizes.
+    excess = ((values[:, :, None] - mean[filled]) * inside[:, :, filled]).sum(axis=0)
+    interval = mean_interval(mean[filled] + excess * n / size[filled])
+    low[filled] = np.clip(interval.low, *bounds)
+    high[filled] = np.clip(interval.high, *bounds)
     return Interval(mean, low, high)
 
 
@@ -98,10 +93,8 @@ def by_difficulty(
     weights = from_labels(labels, len(budgets)).weights
     frame = pd.DataFrame({"bin": np.arange(1, bins + 1), "questions": np.bincount(place)})
     frame["acc1"] = np.bincount(place, acc1) / frame["questions"]
-    ends = min(budgets), max(budgets)
-    _put(
-        frame, "budget", group_means(weights @ np.asarray(budgets, dtype=float), place, bins, ends)
-    )
+    spent = weights @ np.asarray(budgets, dtype=float)
+    _put(frame, "budget", group_means(spent, place, bins, (min(budgets), max(budgets))))
     for budget, column in zip(budgets, weights.T, strict=True):
         frame[f"b={budget}"] = np.bincount(place, column) / frame["questions"]
     return frame
@@ -116,14 +109,13 @@ def level_shares(labels: ArrayLike, levels: Sequence, k: int) -> pd.DataFrame:
 
 def _put(frame: pd.DataFrame, name: str, interval: Interval) -> None:
     """Add the columns ``name``, ``name_low`` and ``name_high`` to a table, in place."""
-    frame[name], frame[f"{name}_low"], frame[f"{name}_high"] = (
-        interval.mean,
-        interval.low,
-        interval.high,
-    )
+    frame[name] = interval.mean
+    frame[f"{name}_low"] = interval.low
+    frame[f"{name}_high"] = interval.high
 
 
 def _codes(levels: Sequence, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The levels as numbers, one per question, and their names in order."""
     if levels is None or len(levels) != n or any(level is None for level in levels):
         raise ValueError(f"give one level for each of the {n} questions")
     codes, names = pd.factorize(np.array(levels), sort=True)
@@ -150,30 +142,51 @@ def gain_by(
     votes = compared(responses)
     looks = []
     for number in range(splits):
-        halves = [part.table(budgets, **table) for part in votes.split_samples(seed + number)]
-        plans = [
-            from_labels(frontier(half.acc, half.cost).at(target).labels, half.k) for half in halves
-        ]
-        for one, other in ((0, 1), (1, 0)):
-            gains = (
-                plans[one].expected(halves[half].acc) - halves[half].acc[:, 0]
-                for half in (one, other)
-            )
-            spent = (plans[half].expected(halves[half].cost) for half in (one, other))
-            looks.append((np.asarray(group_of(halves[one])), *spent, *gains))
-    groups, *columns = (np.array(part) for part in zip(*looks, strict=True))
-    # What was spent is between the cheapest and the dearest; the half that chose never claims a
-    # loss.
-    ends = [(part.min(), part.max()) for part in columns[:2]] + [(0.0, 1.0), (-1.0, 1.0)]
-    means = [
-        group_means(values, groups, k, bounds) for values, bounds in zip(columns, ends, strict=True)
-    ]
-    frame = pd.DataFrame(
-        {"group": range(k), "share": np.bincount(groups.ravel(), minlength=k) / groups.size}
+        first, second = (
+            half.table(budgets, **table) for half in votes.split_samples(seed + number)
+        )
+        looks.append(_look(first, second, target, group_of))
+        looks.append(_look(second, first, target, group_of))
+    groups, budget, budget_apart, claimed, gain = (
+        np.array(column) for column in zip(*looks, strict=True)
     )
-    for name, mean in zip(("budget", "budget_apart", "claimed", "gain"), means, strict=True):
+    means = {
+        "budget": group_means(budget, groups, k, (budget.min(), budget.max())),
+        "budget_apart": group_means(
+            budget_apart, groups, k, (budget_apart.min(), budget_apart.max())
+        ),
+        "claimed": group_means(claimed, groups, k, (0.0, 1.0)),  # choosing never claims a loss
+        "gain": group_means(gain, groups, k, (-1.0, 1.0)),
+    }
+    share = np.bincount(groups.ravel(), minlength=k) / groups.size
+    frame = pd.DataFrame({"group": range(k), "share": share})
+    for name, mean in means.items():
         _put(frame, name, mean)
     return frame
+
+
+def _look(
+    choose: UtilityTable,
+    score: UtilityTable,
+    target: float,
+    group_of: Callable[[UtilityTable], ArrayLike],
+) -> tuple[np.ndarray, ...]:
+    """One look at the questions, an array each.
+
+    The group of each question, its budget by the half that chooses and by the other half, and what
+    the chosen budget gains over one answer, as claimed and as scored.
+    """
+    chosen, apart = (
+        from_labels(frontier(half.acc, half.cost).at(target).labels, half.k)
+        for half in (choose, score)
+    )
+    return (
+        np.asarray(group_of(choose)),
+        chosen.expected(choose.cost),
+        apart.expected(score.cost),
+        chosen.expected(choose.acc) - choose.acc[:, 0],
+        chosen.expected(score.acc) - score.acc[:, 0],
+    )
 
 
 def out_of_fold(
@@ -188,11 +201,7 @@ def out_of_fold(
     inputs = pd.DataFrame(features)
     columns = np.empty(table.n, dtype=int)
     member = np.arange(table.n) if groups is None else group_numbers(groups, table.n, sort=True)
-    # Folds are the runs of a shuffled list, as scikit-learn's GroupKFold has them; the book's
-    # heatmaps stand on these.
-    runs = np.array_split(np.random.RandomState(seed).permutation(member.max() + 1), folds)
-    order = [run[place] for place in range(len(runs[0])) for run in runs if place < len(run)]
-    fold = deal(member, folds, order=order)
+    fold = deal(member, folds, order=_dealing_order(member.max() + 1, folds, seed))
     for out in np.unique(fold):
         train = np.flatnonzero(fold != out)
         test = np.flatnonzero(fold == out)
@@ -201,6 +210,15 @@ def out_of_fold(
         )
         columns[test] = policy.predict(inputs.iloc[test])
     return columns
+
+
+def _dealing_order(n_groups: int, folds: int, seed: int) -> list[int]:
+    """The order in which groups are dealt to the folds so that each fold is one run of a shuffle.
+
+    These are the folds of scikit-learn's GroupKFold, which the recorded heatmaps were made with.
+    """
+    runs = np.array_split(np.random.RandomState(seed).permutation(n_groups), folds)
+    return [run[place] for place in range(len(runs[0])) for run in runs if place < len(run)]
 
 
 #: Names of four clusters of curves, in the order that `curve_clusters` numbers them.
@@ -221,8 +239,9 @@ class Clusters(NamedTuple):
 def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
     """Group accuracy curves with K-means, as in the paper's archetype figure.
 
-    The clusters come from the highest mean to the lowest. Of four, the one of the two in the middle
-    that gains more comes first, as responsive: a convention of ours.
+    The clusters come from the highest mean to the lowest. Of four clusters, the two in the middle
+    are ordered by their gain, and the one that gains more is called responsive: a convention of
+    ours.
     """
     from sklearn.cluster import KMeans
 
@@ -232,9 +251,9 @@ def curve_clusters(acc: ArrayLike, clusters: int = 4) -> Clusters:
     rise = centres[:, -1] - centres[:, 0]
     if clusters == len(SHAPES) and rise[order[1]] < rise[order[2]]:
         order[[1, 2]] = order[[2, 1]]
-    names = (
-        SHAPES if clusters == len(SHAPES) else tuple(str(number + 1) for number in range(clusters))
-    )
+    names: tuple[str, ...] = SHAPES
+    if clusters != len(SHAPES):
+        names = tuple(str(number) for number in range(1, clusters + 1))
     return Clusters(np.argsort(order)[model.labels_], centres[order], names)
 
 
@@ -244,6 +263,7 @@ def nearest_mix(
     """Whole numbers of questions per level that come nearest to printed overall accuracies."""
     by_level = np.asarray(by_level, dtype=float)
     overall = np.asarray(overall, dtype=float)
+    # All ways to take n questions from three levels.
     mixes = np.array([(i, j, n - i - j) for i in range(n, -1, -1) for j in range(n - i, -1, -1)])
     error = np.abs(mixes @ by_level.T / n - overall).max(axis=1)
     return tuple(int(count) for count in mixes[error.argmin()]), float(error.min())
@@ -257,8 +277,13 @@ def whole_counts(
     half_digit: float = 0.005,
 ) -> list[tuple[int, ...]]:
     """All whole numbers of questions per budget that print as these shares at this mean cost."""
-    near = [
-        [c for c in range(n + 1) if abs(c / n - share) <= half_digit + 1e-9] for share in shares
+    counts_by_budget = [
+        [count for count in range(n + 1) if abs(count / n - share) <= half_digit + 1e-9]
+        for share in shares
     ]
     spent = round(cost * n)
-    return [c for c in product(*near) if sum(c) == n and np.dot(c, budgets) == spent]
+    return [
+        counts
+        for counts in product(*counts_by_budget)
+        if sum(counts) == n and np.dot(counts, budgets) == spent
+    ]

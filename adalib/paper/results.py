@@ -26,7 +26,7 @@ from adalib.learn.policies import LabelPolicy
 from adalib.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_setting
 from adalib.solve import hull
 from adalib.solve.bisection import bisect
-from adalib.table import check_table
+from adalib.table import UtilityTable, check_table
 
 #: How far from the print a cell of the main table may lie.
 TOLERANCE = {"accuracy": 0.02, "cost": 0.3}
@@ -39,6 +39,7 @@ _TRAINED = 0.8  # share of the questions that the paper trains on
 
 @cache
 def _record() -> dict[str, list[dict]]:
+    """All that ``data/record_paper.py`` has recorded, by part."""
     return recorded("paper")
 
 
@@ -67,11 +68,12 @@ def recorded_rows(part: str) -> list[HeldOutRow]:
     >>> rows["oracle", 2] > rows["curve", 2] > rows["label", 2] > rows["noise", 2]
     True
     """
-    fields = [
-        {key: value for key, value in line.items() if key != "protocol"}
-        for line in recorded_part(part)
-    ]
-    return [HeldOutRow(**line | {"gains": np.array(line["gains"])}) for line in fields]
+    rows = []
+    for line in recorded_part(part):
+        fields = {key: value for key, value in line.items() if key != "protocol"}
+        fields["gains"] = np.array(line["gains"])
+        rows.append(HeldOutRow(**fields))
+    return rows
 
 
 @dataclass(frozen=True)
@@ -97,45 +99,54 @@ def reconstructed(
 ) -> list[PaperRow]:
     """Score the paper's five methods by our reconstruction: in-sample, and therefore too good.
 
-    Disjoint windows, labels by bisection from all questions, a classifier of four fifths of them:
-    the paper's words. Ours: first-seen ties, scores on all questions with the samples of the
-    labels, how Random and Heuristic deal.
+    From the paper are disjoint windows, labels by bisection from all questions, and a classifier
+    of four fifths of them. Inferred by us are first-seen ties, scores on all questions with the
+    samples of the labels, and how Random and Heuristic deal.
 
     ``seeds`` are random splits into training and other questions; the rest is as for
-    `adalib.held_out`. Methods are Fixed, Random, Heuristic, Ours and Oracle, a row each and
-    target."""
+    `adalib.held_out`. Methods are Fixed, Random, Heuristic, Ours and Oracle, one row per method and
+    target.
+    """
     if seeds < 1:
         raise ValueError(f"seeds is {seeds}; give at least 1")
     table = responses.table(budgets, **PAPER_WAY)
     targets = check_targets(targets, table.cost)
     inputs = pd.DataFrame(text_features(responses.questions) if features is None else features)
-    n, k = table.acc.shape
     rows = []
     for target in targets:
         oracle = bisect(table.acc, table.cost, target).labels
-        chance = baselines.random(table.cost, target, n)
-        labelled: dict[str, list[np.ndarray]] = {
-            "Fixed": [baselines.fixed(table.cost, target, n).weights.argmax(axis=1)],
+        chance = baselines.random(table.cost, target, table.n)
+        fixed = baselines.fixed(table.cost, target, table.n)
+        length = baselines.length(responses.questions, table.cost, target)
+        labels_by_method: dict[str, list[np.ndarray]] = {
+            "Fixed": [fixed.weights.argmax(axis=1)],
             "Random": [chance.draw(seed) for seed in range(seeds)],
-            "Heuristic": [
-                baselines.length(responses.questions, table.cost, target).weights.argmax(axis=1)
-            ],
+            "Heuristic": [length.weights.argmax(axis=1)],
             "Ours": [mostly_seen(inputs, oracle, seed) for seed in range(seeds)],
             "Oracle": [oracle],
         }
-        for method, drawn in labelled.items():
-            plans = [from_labels(labels, k) for labels in drawn]
-            scores = [
-                [plan.expected(part).mean() for plan in plans] for part in (table.acc, table.cost)
-            ]
-            (accuracy, accuracy_std), (cost, cost_std) = (
-                (float(np.mean(run)), float(np.std(run))) for run in scores
-            )
-            same = (
-                float(np.mean([labels == oracle for labels in drawn])) if method == "Ours" else None
-            )
-            rows.append(PaperRow(method, target, accuracy, accuracy_std, cost, cost_std, same))
+        for method, runs in labels_by_method.items():
+            rows.append(_row(method, target, runs, oracle, table))
     return rows
+
+
+def _row(
+    method: str, target: float, runs: list[np.ndarray], oracle: np.ndarray, table: UtilityTable
+) -> PaperRow:
+    """Average a method's labels over its runs."""
+    plans = [from_labels(labels, table.k) for labels in runs]
+    accuracies = [plan.expected(table.acc).mean() for plan in plans]
+    costs = [plan.expected(table.cost).mean() for plan in plans]
+    imitation = float(np.mean([labels == oracle for labels in runs])) if method == "Ours" else None
+    return PaperRow(
+        method=method,
+        target=target,
+        accuracy=float(np.mean(accuracies)),
+        accuracy_std=float(np.std(accuracies)),
+        cost=float(np.mean(costs)),
+        cost_std=float(np.std(costs)),
+        imitation=imitation,
+    )
 
 
 def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.ndarray:
@@ -154,30 +165,31 @@ def main_table(seed: int | None = None) -> pd.DataFrame:
 
     Five methods, four simulated settings and three budgets; 48 samples, three splits of the
     questions, scored in-sample on all of them. Without a ``seed`` the simulated answers are the
-    draw that was picked for lying near the paper's tables. A row a setting, method and target:
+    draw that was picked for lying near the paper's tables. One row per setting, method and target:
     ``printed_accuracy``, ``accuracy`` (mean over the splits), ``accuracy_std``, ``accuracy_diff`` =
     ours - printed, the same four for cost, ``imitation`` (of Ours), and ``within``: whether both
     differences keep `TOLERANCE`.
     """
     part = f"main table, draw {seed}"
     table = recorded_frame(part) if part in _record() else pd.DataFrame(main_rows(seed))
-    cells = [PAPER[row.setting]["main"][row.method] for row in table.itertuples()]
-    at = [TARGETS.index(target) for target in table.target]
-    for part in TOLERANCE:
-        table[f"printed_{part}"] = [cell[part][t] for cell, t in zip(cells, at, strict=True)]
-        table[f"{part}_diff"] = table[part] - table[f"printed_{part}"]
-    off = table[[f"{part}_diff" for part in TOLERANCE]].abs()
+    for quantity in TOLERANCE:
+        table[f"printed_{quantity}"] = [
+            PAPER[row.setting]["main"][row.method][quantity][TARGETS.index(row.target)]
+            for row in table.itertuples()
+        ]
+        table[f"{quantity}_diff"] = table[quantity] - table[f"printed_{quantity}"]
+    off = table[[f"{quantity}_diff" for quantity in TOLERANCE]].abs()
     return table.assign(within=(off <= list(TOLERANCE.values())).all(axis=1))
 
 
 def main_rows(seed: int | None = None) -> list[dict]:
     """The reconstructed rows behind `main_table`, trained now."""
-    drawn = {name: paper_setting(name, seed=seed) for name in PAPER_SETTINGS}
-    scored = {
-        name: reconstructed(each, TARGETS, features=noise_features(each.n))
-        for name, each in drawn.items()
-    }
-    return [{"setting": name} | asdict(row) for name, rows in scored.items() for row in rows]
+    rows = []
+    for name in PAPER_SETTINGS:
+        responses = paper_setting(name, seed=seed)
+        scored = reconstructed(responses, TARGETS, features=noise_features(responses.n))
+        rows += [{"setting": name} | asdict(row) for row in scored]
+    return rows
 
 
 def oracle_gap() -> pd.DataFrame:
@@ -189,13 +201,14 @@ def oracle_gap() -> pd.DataFrame:
     ours, oracle = (
         table[table.method == method].reset_index(drop=True) for method in ("Ours", "Oracle")
     )
-    gaps = [PAPER[name]["oracle_gap"] for name in PAPER_SETTINGS]
-    printed = {part: np.ravel([gap[part] for gap in gaps]) for part in ("imitation", "gap")}
+    printed = [PAPER[name]["oracle_gap"] for name in PAPER_SETTINGS]
     kept = ours[["setting", "target", "printed_accuracy", "accuracy", "printed_cost", "cost"]]
-    kept = kept.assign(
-        printed_imitation=printed["imitation"], imitation=ours.imitation.astype(float)
+    return kept.assign(
+        printed_imitation=np.ravel([gap["imitation"] for gap in printed]),
+        imitation=ours.imitation.astype(float),
+        printed_gap=np.ravel([gap["gap"] for gap in printed]),
+        gap=oracle.accuracy - ours.accuracy,
     )
-    return kept.assign(printed_gap=printed["gap"], gap=oracle.accuracy - ours.accuracy)
 
 
 def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
@@ -204,11 +217,13 @@ def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
     for (name, method), cells in frame.groupby(["setting", "method"], sort=False):
         row = {"simulated": PAPER[name]["title"], "method": method}
         for cell in cells.to_dict("records"):
+            printed = f"{cell[f'printed_{part}']:.{digits}f}"
+            ours = f"{cell[part]:.{digits}f}"
+            deviation = f"{cell[f'{part}_std']:.{digits}f}"
+            text = f"{printed} → {ours}"
+            if float(deviation):
+                text += f" ±{deviation}"
             # Spaces that do not break keep a cell on one line.
-            print_, ours, spread = (
-                f"{cell[key]:.{digits}f}" for key in (f"printed_{part}", part, f"{part}_std")
-            )
-            text = f"{print_} → {ours}" + (f" ±{spread}" if float(spread) else "")
             row[f"B = {cell['target']:g}"] = text.replace(" ", "\N{NO-BREAK SPACE}")
         rows.append(row)
     return pd.DataFrame(rows)
@@ -223,34 +238,43 @@ def implied_held_out() -> pd.DataFrame:
     average is 0.8 times the oracle's value plus 0.2 times that of the others. Rounding leaves 0.005
     in accuracy and imitation, 0.04 in cost.
     """
-    rows = []
-    for name in PAPER_SETTINGS:
-        paper = PAPER[name]
-        main = PAPER[name]["main"]
-        one = main["Fixed"]["accuracy"][0]
-        for t, target in enumerate(TARGETS):
-            # The sweep prints the oracle's cost to a digit more than the main table.
-            oracle = main["Oracle"]["accuracy"][t]
-            oracle_cost = paper["lambda_sweep"]["cost"][t]
-            ours = main["Ours"]["accuracy"][t]
-            paid = _rest(main["Ours"]["cost"][t], oracle_cost)
-            imitation = paper["oracle_gap"]["imitation"][t]
-            majority = paper["label_shares"][t][0]
-            row = {"setting": name, "target": target, "imitation": imitation, "accuracy": ours}
-            row |= {
-                "majority": majority,
-                "one_answer": one,
-                "held_out_cost": paid,
-                "mix": _printed_mix(name, paid),
-            }
-            row["imitation_if"] = _TRAINED + (1 - _TRAINED) * majority
-            row["accuracy_if"] = _TRAINED * oracle + (1 - _TRAINED) * one
-            row["held_out_imitation"], row["held_out_accuracy"] = (
-                _rest(imitation, 1.0),
-                _rest(ours, oracle),
-            )
-            rows.append(row)
+    rows = [
+        _implied_row(name, target, place)
+        for name in PAPER_SETTINGS
+        for place, target in enumerate(TARGETS)
+    ]
     return pd.DataFrame(rows).eval("gain = held_out_accuracy - mix")
+
+
+def _implied_row(name: str, target: float, place: int) -> dict[str, float | str]:
+    """What the printed tables imply for one setting and target, the ``place``-th of `TARGETS`.
+
+    The columns that end in ``_if`` are what would be printed if the policy gave all questions
+    outside the training set one answer.
+    """
+    paper = PAPER[name]
+    one_answer = paper["main"]["Fixed"]["accuracy"][0]
+    oracle = paper["main"]["Oracle"]["accuracy"][place]
+    ours = paper["main"]["Ours"]["accuracy"][place]
+    # The sweep prints the oracle's cost to a digit more than the main table.
+    oracle_cost = paper["lambda_sweep"]["cost"][place]
+    held_out_cost = _rest(paper["main"]["Ours"]["cost"][place], oracle_cost)
+    imitation = paper["oracle_gap"]["imitation"][place]
+    majority = paper["label_shares"][place][0]
+    return {
+        "setting": name,
+        "target": target,
+        "imitation": imitation,
+        "accuracy": ours,
+        "majority": majority,
+        "one_answer": one_answer,
+        "held_out_cost": held_out_cost,
+        "mix": _printed_mix(name, held_out_cost),
+        "imitation_if": _TRAINED + (1 - _TRAINED) * majority,
+        "accuracy_if": _TRAINED * oracle + (1 - _TRAINED) * one_answer,
+        "held_out_imitation": _rest(imitation, 1.0),
+        "held_out_accuracy": _rest(ours, oracle),
+    }
 
 
 def claimed_gains() -> pd.DataFrame:
@@ -260,22 +284,20 @@ def claimed_gains() -> pd.DataFrame:
     """
     rows = []
     for name in PAPER_SETTINGS:
-        ours, fixed = (
-            {part: PAPER[name]["main"][row][part][-1] for part in TOLERANCE}
-            for row in ("Ours", "Fixed")
-        )
-        mix = _printed_mix(name, ours["cost"])
-        difference = ours["accuracy"] - fixed["accuracy"]
-        spent = {
-            "fixed_cost": fixed["cost"],
-            "cost": ours["cost"],
+        ours = PAPER[name]["main"]["Ours"]
+        fixed = PAPER[name]["main"]["Fixed"]
+        cost = ours["cost"][-1]
+        mix = _printed_mix(name, cost)
+        row = {
+            "setting": name,
+            "claimed": PAPER[name]["claimed_gain"],
+            "difference": ours["accuracy"][-1] - fixed["accuracy"][-1],
+            "fixed_cost": fixed["cost"][-1],
+            "cost": cost,
             "mix": mix,
-            "over_mix": ours["accuracy"] - mix,
+            "over_mix": ours["accuracy"][-1] - mix,
         }
-        rows.append(
-            {"setting": name, "claimed": PAPER[name]["claimed_gain"], "difference": difference}
-            | spent
-        )
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def _read(file: str) -> dict[str, Any]:
+    """A JSON file of ``data/simulated/``."""
     return json.loads((data_folder() / "simulated" / file).read_text(encoding="utf-8"))
 
 
@@ -124,6 +125,7 @@ def fit_table(name: str) -> pd.DataFrame:
 
 
 def _spec(name: str) -> dict:
+    """The entry of a simulated setting in ``paper_settings.json``."""
     if name not in PAPER_SETTINGS:
         raise ValueError(
             f"no simulated setting is called {name!r}; choose one of {', '.join(PAPER_SETTINGS)}"
@@ -148,7 +150,7 @@ PAPER_WAY: dict[str, Any] = {"estimator": "windows", "ties": "first"}
 TARGETS = (1.5, 2.0, 3.0)
 
 
-def kind(name: str) -> str:
+def kind(name: str) -> Literal["real", "simulated"]:
     """Whether a setting is "real" or "simulated"."""
     return "simulated" if name in PAPER_SETTINGS else "real"
 
@@ -180,18 +182,22 @@ def shelf() -> list[dict[str, Any]]:
 
     described = []
     for name in dict.fromkeys([*REAL, *BENCHMARKS, *SETTINGS]):
-        is_simulated = name in PAPER_SETTINGS
+        title = name
+        about = ""
+        if name in PAPER_SETTINGS:
+            title = f"{PAPER[name]['title']} (simulated)"
+            about = (
+                "A simulated stand-in, tuned to the paper's tables; see the appendix on "
+                "simulated settings."
+            )
         described.append(
             setting(
                 utility(name),
                 responses=answers(name),
                 name=name,
-                title=f"{PAPER[name]['title']} (simulated)" if is_simulated else name,
-                kind="simulated" if is_simulated else "real",
-                about="A simulated stand-in, tuned to the paper's tables; see the appendix on "
-                "simulated settings."
-                if is_simulated
-                else "",
+                title=title,
+                kind=kind(name),
+                about=about,
             )
         )
     return described

@@ -1,8 +1,8 @@
 """Every statement of the paper's theory, both sides measured on a table, printed and corrected.
 
-First those about prices and budgets, then those about a policy beside the oracle, given by its
-labels, one column index a question; last the cases to try them on. Explained in the chapter
-"Duality".
+First come the statements about prices and budgets, then those that compare a policy with the
+oracle, and last the cases to try them on. A policy is given by its labels, one column index per
+question. Explained in the chapter "Duality".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from adalib.solve.frontier import Allocation, Frontier, frontier
 from adalib.solve.integer import integer_optimum
-from adalib.solve.oracle import TIE, average_cost, dual, oracle_labels, subdifferential
+from adalib.solve.oracle import TIE, average_cost, chosen, dual, oracle_labels, subdifferential
 from adalib.table import UtilityTable, check_table
 
 _ROUNDING = 1e-9  # sides that differ by less, relative to 1 plus their size, are equal
@@ -60,9 +60,9 @@ class Statement(NamedTuple):
         """
         versions = [("printed", self.printed), ("step", self.steps), ("ours", self.corrected)]
         return [
-            (v, c.text, c.left, c.relation, c.right, c.gap, c.holds)
-            for v, claims in versions
-            for c in claims
+            (version, claim.text, claim.left, claim.relation, claim.right, claim.gap, claim.holds)
+            for version, claims in versions
+            for claim in claims
         ]
 
     def frame(self) -> pd.DataFrame:
@@ -279,11 +279,6 @@ def check_labels(labels: ArrayLike, shape: tuple[int, int]) -> np.ndarray:
     return labels
 
 
-def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The labelled entry of every row."""
-    return table[np.arange(len(table)), labels]
-
-
 def _least_dual(acc: ArrayLike, cost: ArrayLike, path: Frontier, budget: float) -> float:
     """The dual function is convex with kinks only at the frontier's prices; one is a minimum."""
     return float(np.min(dual(acc, cost, path.lam, budget)))
@@ -415,7 +410,21 @@ def own_cost(acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> 
 
 
 class _Policy:
-    """A policy beside the oracle at a price: every quantity that the statements speak of."""
+    """A policy compared with the oracle at a price: every quantity that the statements name.
+
+    Attributes
+    ----------
+    accuracy, cost, oracle_cost : float
+        Averages of the policy, and what the oracle spends.
+    lost, saved, regret : float
+        Accuracy lost and cost saved against the oracle, and net value lost.
+    differs, eps : array of bool, float
+        Where the two differ, and in which share of the questions.
+    gaps, worst, weighted : array, float, float
+        M, the most net value that each question can lose; the largest; the mean where they differ.
+    spread : float
+        The largest cost of a question minus its smallest.
+    """
 
     def __init__(self, acc: ArrayLike, cost: ArrayLike, lam: float, labels: ArrayLike) -> None:
         acc, cost = check_table(acc, cost)
@@ -431,7 +440,8 @@ class _Policy:
         self.regret = (chosen(net, oracle) - chosen(net, labels)).mean()
         self.differs = labels != oracle
         self.gaps = chosen(net, oracle) - net.min(axis=1)
-        self.eps, self.worst = self.differs.mean(), self.gaps.max()
+        self.eps = self.differs.mean()
+        self.worst = self.gaps.max()
         self.weighted = (self.gaps * self.differs).mean()
         self.spread = (wide[:, -1] - wide[:, 0]).max()
 
@@ -460,15 +470,16 @@ class Case:
     def frame(self) -> pd.DataFrame:
         """Show the case: accuracies, the oracle's budget at the price, and the policy's."""
         names = np.array(self.table.budgets)
-        columns = {f"Acc({b})": self.acc[:, j] for j, b in enumerate(names)}
-        chosen = {
+        accuracies = {f"Acc({b})": self.acc[:, column] for column, b in enumerate(names)}
+        budgets = {
             "oracle": names[oracle_labels(self.acc, self.cost, self.lam)],
             "policy": names[self.labels],
         }
-        return pd.DataFrame({"question": self.table.ids} | columns | chosen)
+        return pd.DataFrame({"question": self.table.ids} | accuracies | budgets)
 
 
 def _named(name: str, acc: list, cost: list, budget: float, lam: float, labels: list) -> Case:
+    """A case from plain lists."""
     return Case(name, UtilityTable(acc, cost), budget, lam, np.array(labels))
 
 
@@ -482,7 +493,7 @@ COUNTEREXAMPLES = {
     # The oracle spends the whole budget, the policy saves it: accuracy lost 1/2, largest gap times
     # eps 3/8.
     "thrift": _named("Theorem 3 (2) without slack", [[0, 1], [1, 1]], [1, 16], 8.5, 0.05, [0, 0]),
-    # A dear price, a small budget, and a policy that spends beyond it: B' = 2 buys 1, the dual
+    # A high price, a small budget, and a policy that spends beyond it: B' = 2 buys 1, the dual
     # bound at B = 1 is 0.
     "wrong bound": _named("V(B') ≤ G(λ), with G at B", [[0, 1]], [1, 2], 1.0, 2.0, [1]),
     # Accuracy lost 1, largest gap times eps 1/2; the regret, 1/2, keeps the bound.
@@ -502,17 +513,11 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
     rng = np.random.default_rng(seed)
     for number in range(count):
         kind = KINDS[number % len(KINDS)]
-        table = _table(
-            kind, int(rng.integers(1, questions + 1)), int(rng.integers(1, budgets + 1)), rng
-        )
+        n = int(rng.integers(1, questions + 1))
+        k = int(rng.integers(1, budgets + 1))
+        table = _table(kind, n, k, rng)
         path = frontier(table.acc, table.cost)
-        # On a breakpoint, anywhere between the ends, or beyond what is useful.
-        places = (
-            rng.choice(path.cost),
-            rng.uniform(path.cost[0], path.cost[-1]),
-            path.cost[-1] * 1.2,
-        )
-        budget = float(max(places[rng.choice(3, p=[0.15, 0.75, 0.1])], path.cost[0]))
+        budget = _some_budget(path, rng)
         lam = path.at(budget).lam
         top = path.lam[0]
         if rng.random() < 0.3:
@@ -521,6 +526,17 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
         redrawn = rng.random(table.n) < rng.choice([0.0, 0.2, 0.5, 1.0])
         labels = np.where(redrawn, rng.integers(table.k, size=table.n), oracle)
         yield Case(kind, table, budget, lam, labels, other=rng.uniform(0, 1.3 * top + 0.1))
+
+
+def _some_budget(path: Frontier, rng: np.random.Generator) -> float:
+    """Draw a budget on a breakpoint, anywhere between the ends, or beyond what is useful."""
+    places = (
+        rng.choice(path.cost),
+        rng.uniform(path.cost[0], path.cost[-1]),
+        path.cost[-1] * 1.2,
+    )
+    place = rng.choice(3, p=[0.15, 0.75, 0.1])
+    return float(max(places[place], path.cost[0]))
 
 
 def _table(kind: str, n: int, k: int, rng: np.random.Generator) -> UtilityTable:

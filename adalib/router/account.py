@@ -117,6 +117,7 @@ class Account:
         self._hold(-self._held_cost)
 
     def _count(self, written: int, read: int) -> None:
+        """Add tokens to the sums of the question and of the server."""
         self.tokens += written
         self.prompt_tokens += read
         self.by.tally.tokens += written
@@ -133,5 +134,6 @@ class Account:
         self._hold(cost - self.most_cost)
 
     def _hold(self, cost: float) -> None:
+        """Change what the ledger holds for this question."""
         self._held_cost += cost
         self.by.controller.hold(cost)

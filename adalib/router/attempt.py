@@ -84,6 +84,7 @@ class Attempt:
             self.account.cancel(written, read)
 
     def _arrive(self, tokens: int) -> None:
+        """Note how many tokens have arrived."""
         self.arrived = tokens
 
     def _fail(self, error: EndpointError) -> None:
@@ -98,6 +99,7 @@ class Attempt:
                 self.account.book_nothing()
 
     async def _begin_again(self) -> None:
+        """Put money aside for another request."""
         if not await self.account.put_aside(1):
             raise SpentError(f"{SPENT}: {self.account.by.purse}")
         self.holds_money = True

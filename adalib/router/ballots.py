@@ -70,6 +70,7 @@ class Ballots:
         return len(texts) >= _UNREAD or any(map(is_free_text, texts))
 
     def _extract(self, answer: Answer) -> str:
+        """What a text says; where answers are compared by meaning, a short text is one."""
         finished = answer.finish == "stop"
         extracted = self._read(answer.text, finished)
         if not extracted and self.asking.same and self.asking.kind == "auto" and finished:

@@ -205,6 +205,7 @@ class BudgetController:
         self.apart_spent += cost
 
     def _settle(self, cost: float, more: float) -> None:
+        """Add a closed question to the sums; ``more`` is what it adds to the debt."""
         self.asked += 1
         self.spent += cost
         self.closed = max(self.closed + more, self.floor)

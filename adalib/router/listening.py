@@ -29,8 +29,8 @@ def patient_protocol() -> type:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class PatientProtocol(H11Protocol):
-        slow: asyncio.TimerHandle | None = None
-        unread: asyncio.TimerHandle | None = None
+        slow: asyncio.TimerHandle | None = None  # runs while the head of a request is to come
+        unread: asyncio.TimerHandle | None = None  # runs while the caller does not read
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -67,6 +67,7 @@ def patient_protocol() -> type:
                 self.slow = None
 
         def _cut(self) -> None:
+            """Cut off a caller who sent no whole head; uvicorn itself closes idle connections."""
             self.slow = None
             if self.cycle is None or (
                 self.cycle.response_complete and self.timeout_keep_alive_task is None

@@ -74,18 +74,17 @@ class Upstream:
         """The upstream's own list of models, empty where it has none."""
         try:
             reply = await self._send(call, "models", b"", True)
-            data = (await self._read(reply)) and reply.json()["data"]
+            try:
+                await reply.aread()
+            finally:
+                await reply.aclose()
+            models = reply.json()["data"]
+            return [model for model in models if isinstance(model, dict) and "id" in model]
         except (httpx2.HTTPError, ValueError, LookupError, TypeError):
             return []
-        return [model for model in data if isinstance(model, dict) and "id" in model]
-
-    async def _read(self, reply: httpx2.Response) -> bytes:
-        try:
-            return await reply.aread()
-        finally:
-            await reply.aclose()
 
     async def _send(self, call: Call, path: str, start: bytes, whole: bool) -> httpx2.Response:
+        """Send a request to the upstream, with its key in the place of the caller's."""
         url = f"{self.client.url}/{path}"
         if call.url.query:
             url += f"?{call.url.query}"
@@ -96,7 +95,7 @@ class Upstream:
             headers = [(name, value) for name, value in headers if name != b"content-length"]
         if self.client.key:
             headers.append((b"authorization", f"Bearer {self.client.key}".encode()))
-        connected: list[str] = []  # filled where the connection is a new one
+        connected: list[str] = []  # filled if the connection is a new one
 
         async def trace(event: str, info: dict[str, Any]) -> None:
             if event == "connection.connect_tcp.started":
@@ -111,7 +110,7 @@ class Upstream:
             try:
                 return await self._http.send(request, stream=True)
             except _STALE:
-                # An idle connection that the upstream had closed: once more, on a new one.
+                # The upstream had closed an idle connection; try once more, on a new one.
                 if last or connected or not whole:
                     raise
         raise AssertionError("unreachable")
@@ -138,6 +137,7 @@ class Upstream:
 
 
 async def _continued(start: bytes, call: Call) -> AsyncIterator[bytes]:
+    """Yield the part of a body that was read, and then the rest as it arrives."""
     yield start
     async for piece in call.stream():
         if piece:

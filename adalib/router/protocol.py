@@ -135,6 +135,7 @@ def read_body(body: bytes) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
     raise ValueError(f"the constant {name}")
 
 
@@ -272,6 +273,7 @@ def _extra(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_type(fields: dict[str, Any], name: str, kind: type) -> Any:
+    """Return a field of a request; None if absent, ValueError if it is of another type."""
     value = fields.get(name)
     if value is not None and not isinstance(value, kind):
         raise ValueError(f"{name} must be of the type {kind.__name__}")
@@ -291,6 +293,7 @@ def _number(fields: dict[str, Any], name: str) -> float | None:
 
 
 def _integer(fields: dict[str, Any], name: str) -> int | None:
+    """Return a whole number of a request; None if absent, ValueError if it is not one."""
     value = _number(fields, name)
     if value is None:
         return None
@@ -324,10 +327,12 @@ def stream_chunks(routed: Routed, model: str, include_usage: bool) -> list[dict[
 
 
 def _choice(finish: str | None, **content: dict[str, Any]) -> dict[str, Any]:
+    """The one choice of a reply, with a message or a delta."""
     return {"index": 0, **content, "logprobs": None, "finish_reason": finish}
 
 
 def _head(kind: str, model: str, routed: Routed) -> dict[str, Any]:
+    """The fields with which every reply begins."""
     head = {
         "id": f"chatcmpl-{uuid4().hex}",
         "object": kind,
@@ -338,6 +343,7 @@ def _head(kind: str, model: str, routed: Routed) -> dict[str, Any]:
 
 
 def _usage(routed: Routed) -> dict[str, Any]:
+    """The tokens of all samples, as a client counts them."""
     return {
         "prompt_tokens": routed.prompt_tokens,
         "completion_tokens": routed.tokens,
@@ -347,6 +353,7 @@ def _usage(routed: Routed) -> dict[str, Any]:
 
 
 def _finish(routed: Routed) -> str:
+    """How the answer ended, in a word that clients know."""
     return routed.finish if routed.finish in ("stop", "length", "content_filter") else "stop"
 
 

@@ -234,9 +234,11 @@ class Purse:
         self._keep()
 
     def _room(self) -> float:
+        """What may be put aside in all."""
         return self.total * (1 + _ROUNDING) - self.spent
 
     def _keep(self) -> None:
+        """Write the sums to the ledger."""
         if self._ledger is not None:
             self._ledger.spent = self.spent
             self._ledger.reserved = self.reserved

@@ -159,21 +159,18 @@ class OpenQuestion:
             while pending and in_time:
                 left = max(end - asyncio.get_running_loop().time(), 0.0)
                 done, pending = await asyncio.wait(pending, timeout=left, return_when=when)
-                over = asyncio.get_running_loop().time() >= end
-                if over:
+                if asyncio.get_running_loop().time() >= end:
                     _abandon(attempts, tasks)
                     in_time = not pending
                 for task in (task for task in tasks if task in done):
-                    error = task.exception()
-                    if error is None:
-                        longest = waited_before + (task.result().tokens or 0)
-                        self.waiting = max(self.waiting, longest)
-                        in_time = await self._count(task.result(), end) and in_time
-                        self._reply_early()
-                    elif isinstance(error, EndpointError):
-                        fault = fault or error
-                    else:
-                        raise error
+                    failure = _failure(task)
+                    if failure is not None:
+                        fault = fault or failure
+                        continue
+                    answer = task.result()
+                    self.waiting = max(self.waiting, waited_before + (answer.tokens or 0))
+                    in_time = await self._count(answer, end) and in_time
+                    self._reply_early()
         finally:
             _abandon(attempts, tasks)
         return not in_time, fault
@@ -191,6 +188,7 @@ class OpenQuestion:
         return reason
 
     async def _run_race(self, race: LiveRace, end: float) -> str:
+        """Wait for one finish after the other until the race is to be closed; return why."""
         session = race.session
         fault: EndpointError | None = None
         while True:
@@ -227,10 +225,12 @@ class OpenQuestion:
                 return WORTH
 
     def _begin(self, number: int) -> Attempt:
+        """Prepare the answer of a number, for which money was put aside."""
         request = partial(self._request, number)
         return Attempt(self.account, request, self.asking.tries)
 
     async def _request(self, number: int, arrive: Callable[[int], None]) -> Answer:
+        """Send one request for the answer of a number; ``arrive`` is told of its tokens."""
         asking = self.asking
         streamed = {"arriving": arrive} if isinstance(self.vote, RaceSession) else {}
         answer = await self.client.sample(
@@ -308,9 +308,11 @@ class OpenQuestion:
         return True
 
     def _ended_by_the_policy(self) -> str:
+        """Why the policy asks for no further answer."""
         return FULL if len(self.ballots.answers) >= self.stops[-1] else WORTH
 
     def _ended_late(self) -> str:
+        """End because the time is over."""
         why = f"no answer within {self.asking.deadline:g} s"
         return self._ended(LATE, LateError(f"{LATE}: {why}"))
 
@@ -397,6 +399,14 @@ class OpenQuestion:
         if not leaders or isinstance(self.vote, RaceSession):
             return 1.0
         return self.vote.certificate.risk_of(leaders[0])
+
+
+def _failure(task: asyncio.Task[Answer]) -> EndpointError | None:
+    """The endpoint's failure in a task that ended; any other exception is ours, and is raised."""
+    error = task.exception()
+    if error is None or isinstance(error, EndpointError):
+        return error
+    raise error
 
 
 def _abandon(attempts: Sequence[Attempt], tasks: Sequence[asyncio.Task[Answer]]) -> None:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "Router", "recommended"]
 
-_BUDGETS = (1, 2, 4, 8, 16)
-_DIMS = 16
+_BUDGETS = (1, 2, 4, 8, 16)  # numbers of answers on offer to a curve policy
+_DIMS = 16  # of the embedding of a question's text
 _FORMAT = "adalib router, version 2"
 _MEND = "fit and save the router again"
 _MOST_ANSWERS = 10_000  # to a question; a folder that asks for more has been tampered with
@@ -253,10 +253,8 @@ class Router:
             learner: PricedStopping | PricedRace
             if chosen == "race":
                 learner = _race(signals, waiting_price, seed)
-            elif round_price is not None:
-                learner = PricedRounds(round_price, signals, cost=cost, seed=seed)
             else:
-                learner = PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
+                learner = _stopping(signals, cost, schedule, round_price, seed)
             rows = drawn(range(responses.n), taught, seed)
             groups = None if groups is None else [groups[row] for row in rows]
             reader = _fit_live(learner, responses.take(rows), groups, "text" in signals)
@@ -392,6 +390,7 @@ class Router:
         return [routed[number] for number, _ in work]
 
     def _asking(self, settings: dict[str, Any]) -> Asking:
+        """The settings, with the router's own kind of answer unless another is given."""
         return Asking(**{"kind": self.kind, **settings})
 
     def save(self, folder: str | os.PathLike) -> None:
@@ -430,28 +429,7 @@ class Router:
         """
         folder = Path(folder)
         try:
-            (about,) = read_sealed(folder / "router.json", _FORMAT, 1, _MEND)
-            if set(about["files"]) != set(_PARTS) or about["policy"] not in NAMES:
-                raise ValueError("its parts are not named")
-            for name in _PARTS:
-                if digest(folder / name) != about["files"][name]:
-                    why = "is not the file that was saved (its checksum differs)"
-                    raise DataError(f"{folder / name}: {why}; {_MEND}")
-            kept = next((record for _, record in read_lines(folder / "reader.json")), None)
-            reader = Reader(TextEmbedding.from_dict(kept["embedding"])) if kept else None
-            policy = load_policy(folder / "policy.json", about["policy"])
-            budgets = [whole(budget, "a budget", 1, _MOST_ANSWERS) for budget in about["budgets"]]
-            _check_fit(policy, reader, budgets)
-            cost = policy.cost if isinstance(policy, PricedStopping) else about["cost"]
-            if cost not in ("samples", "tokens") and not isinstance(cost, Money):
-                raise ValueError("its cost is neither samples nor tokens nor a price list")
-            if isinstance(policy, PricedRace) and cost != "tokens":
-                raise ValueError("its policy is a race, and its cost is not tokens")
-            router = cls(policy, reader, number(about["budget"], "budget", 1e-300), cost, budgets)
-            router.kind = storable_kind(about.get("kind", "auto"))
-            if about.get("unread_share") is not None:
-                router.unread_share = number(about["unread_share"], "unread_share", 0, 1)
-            return router
+            return cls._read(folder)
         except DataError:
             raise
         except RecursionError:
@@ -468,6 +446,46 @@ class Router:
         ) as error:
             reason = str(error) if isinstance(error, ValueError) else repr(error)
             raise DataError(f"{folder}: is not a sound router ({reason}); {_MEND}") from None
+
+    @classmethod
+    def _read(cls, folder: Path) -> Router:
+        """Read the three files of a router; whatever is wrong with them raises."""
+        (about,) = read_sealed(folder / "router.json", _FORMAT, 1, _MEND)
+        if set(about["files"]) != set(_PARTS) or about["policy"] not in NAMES:
+            raise ValueError("its parts are not named")
+        for name in _PARTS:
+            if digest(folder / name) != about["files"][name]:
+                why = "is not the file that was saved (its checksum differs)"
+                raise DataError(f"{folder / name}: {why}; {_MEND}")
+        reader = _load_reader(folder / "reader.json")
+        policy = load_policy(folder / "policy.json", about["policy"])
+        budgets = [whole(budget, "a budget", 1, _MOST_ANSWERS) for budget in about["budgets"]]
+        _check_fit(policy, reader, budgets)
+        cost = _checked_cost(policy, about["cost"])
+        router = cls(policy, reader, number(about["budget"], "budget", 1e-300), cost, budgets)
+        router.kind = storable_kind(about.get("kind", "auto"))
+        if about.get("unread_share") is not None:
+            router.unread_share = number(about["unread_share"], "unread_share", 0, 1)
+        return router
+
+
+def _load_reader(path: Path) -> Reader | None:
+    """Read the features' file; it holds an empty object if the policy reads no question."""
+    kept = next((record for _, record in read_lines(path)), None)
+    return Reader(TextEmbedding.from_dict(kept["embedding"])) if kept else None
+
+
+def _checked_cost(policy: Any, saved: Any) -> Unit | Money:
+    """Return what an answer costs: as the policy says, or as it was saved with one that does not.
+
+    Priced stopping keeps its own cost, which may be a price list.
+    """
+    cost = policy.cost if isinstance(policy, PricedStopping) else saved
+    if cost not in ("samples", "tokens") and not isinstance(cost, Money):
+        raise ValueError("its cost is neither samples nor tokens nor a price list")
+    if isinstance(policy, PricedRace) and cost != "tokens":
+        raise ValueError("its policy is a race, and its cost is not tokens")
+    return cost
 
 
 def _check_options(
@@ -492,6 +510,19 @@ def _check_options(
         raise ValueError(f"a price on rounds needs policy='priced', and no schedule: {why}")
     if schedule is not None and policy == "race":
         raise ValueError("a race has no schedule: it decides at every finish")
+
+
+def _stopping(
+    signals: Sequence[str],
+    cost: Unit | Money,
+    schedule: Sequence[int] | None,
+    round_price: float | None,
+    seed: int,
+) -> PricedStopping:
+    """Return priced stopping, in rounds of its own choice if waiting for a round has a price."""
+    if round_price is not None:
+        return PricedRounds(round_price, signals, cost=cost, seed=seed)
+    return PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
 
 
 def _race(signals: Sequence[str], waiting_price: float | None, seed: int) -> PricedRace:

@@ -61,13 +61,26 @@ FAULTS = 3  # consecutive upstream errors before it counts as failing
 SHADOW = "the first answer; the vote is only watched"
 PROBE = "one token, to see what the upstream reports"
 PROBE_SECONDS = 15.0  # for that token; an upstream that is slower shows it with its first answer
+_LOGGED = (  # figures of a vote
+    "samples",
+    "rounds",
+    "cost",
+    "price",
+    "reason",
+    "counted",
+    "tokens",
+    "prompt_tokens",
+    "waiting",
+    "cancelled",
+    "cancelled_tokens",
+)
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"]
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 _LINES = logging.getLogger("adalib.requests")  # one line per request, and nothing else
 
 
 @dataclass
-class _Line:
+class _LogLine:
     """What is logged of one request."""
 
     path: str
@@ -78,10 +91,11 @@ class _Line:
     is_vote: bool = False  # then the vote logs it when it ends, even if the caller has gone
 
     @staticmethod
-    def of(call: Call) -> _Line:
+    def of(call: Call) -> _LogLine:
+        """Begin the line of a request, under the caller's name for it if that is harmless."""
         given = call.headers.get("x-request-id", "")
         is_plain = re.fullmatch(r"[\w.:-]{1,80}", given, re.ASCII)
-        return _Line(call.url.path, given if is_plain else uuid4().hex)
+        return _LogLine(call.url.path, given if is_plain else uuid4().hex)
 
 
 def make_app(service: Service, token: str = "") -> Starlette:
@@ -93,7 +107,7 @@ def make_app(service: Service, token: str = "") -> Starlette:
         """Wrap a handler: check the caller, turn errors into replies, log the request."""
 
         async def guard(call: Call) -> Response:
-            call.state.line = line = _Line.of(call)
+            call.state.line = line = _LogLine.of(call)
             try:
                 admit(call, token)
                 response = await handler(call)
@@ -189,8 +203,8 @@ class Service:
     def __post_init__(self) -> None:
         if self.limit < 1:
             raise ValueError(f"the limit is {self.limit}; give at least 1")
-        self.open = 0
-        self.faults = 0  # of the upstream, one after the other
+        self.open = 0  # votes
+        self.faults = 0  # consecutive errors of the upstream
         self.running: set[asyncio.Task] = set()  # votes, watched or not
         self.router.controller.reach = self.router.reach(self.asking)
         self.watch = Watch(self.router, lambda: self.open, self._bound, self._shared)
@@ -217,7 +231,7 @@ class Service:
             tries=1,
             other="pass",
         )
-        line = _Line("/v1/chat/completions", uuid4().hex)
+        line = _LogLine("/v1/chat/completions", uuid4().hex)
         line.figures["reason"] = PROBE
         messages = [{"role": "user", "content": "Hi"}]
         question = OpenQuestion(self.router, self.client, messages, asking)
@@ -239,12 +253,13 @@ class Service:
 
     @property
     def _names(self) -> tuple[str, ...]:
+        """The names under which the model may be asked for."""
         return self.client.model, *self.aliases
 
     async def chat(self, call: Call) -> Response:
         """A chat completion: voted on where that can be, else passed on."""
-        kind = call.headers.get("content-type", "")
-        if kind and "json" not in kind:
+        content_type = call.headers.get("content-type", "")
+        if content_type and "json" not in content_type:
             raise RequestError(415, "the content type must be application/json")
         start, whole = await _start_of(call)
         if not whole:
@@ -327,7 +342,7 @@ class Service:
         headers["Cache-Control"] = "no-store"
         return StreamingResponse(events, headers=headers, media_type="text/event-stream")
 
-    async def _run(self, question: OpenQuestion, request: VoteRequest, line: _Line) -> Routed:
+    async def _run(self, question: OpenQuestion, request: VoteRequest, line: _LogLine) -> Routed:
         """Vote, and note what came of it, whether or not the caller is still there."""
         try:
             with self.watch.seconds.time():
@@ -339,10 +354,7 @@ class Service:
             raise
         else:
             self._upstream_answers(True)
-            names = ("samples", "rounds", "cost", "price", "reason", "counted")
-            line.figures |= {name: getattr(routed, name) for name in names}
-            counts = ("tokens", "prompt_tokens", "waiting", "cancelled", "cancelled_tokens")
-            line.figures |= {name: getattr(routed, name) for name in counts}
+            line.figures |= {name: getattr(routed, name) for name in _LOGGED}
             self._note_shadow(question, request, routed, line)
             self.watch.note(routed)
             if self.keep is not None:
@@ -354,7 +366,7 @@ class Service:
             line.figures["money"] = question.account.money
             self.log_line(line)
             if self.share is not None:
-                await self.share.flush()  # what a caller knows, the other servers know
+                await self.share.flush()  # the other servers know of it before the caller does
 
     def _ended(self, work: asyncio.Task) -> None:
         """Forget a vote that has ended."""
@@ -367,7 +379,7 @@ class Service:
             question.caller_gone.set()
 
     def _note_shadow(
-        self, question: OpenQuestion, request: VoteRequest, routed: Routed, line: _Line
+        self, question: OpenQuestion, request: VoteRequest, routed: Routed, line: _LogLine
     ) -> None:
         """In shadow mode, note whether the vote would have changed the first answer."""
         if question.first_answer is None:
@@ -415,7 +427,7 @@ class Service:
         )
 
     async def _events(
-        self, request: VoteRequest, work: asyncio.Task, question: OpenQuestion, line: _Line
+        self, request: VoteRequest, work: asyncio.Task, question: OpenQuestion, line: _LogLine
     ) -> AsyncIterator[bytes]:
         """Yield the events of a stream: comments until the vote is closed, then its chunks."""
         try:
@@ -441,7 +453,7 @@ class Service:
             raise RequestError(429, why, "rate_limit_error", "server_busy", 1.0)
         self.open += 1
 
-    def log_line(self, line: _Line) -> None:
+    def log_line(self, line: _LogLine) -> None:
         """Count a request by its status, and log it."""
         if not line.path.startswith("/v1/"):
             return

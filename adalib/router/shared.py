@@ -29,6 +29,7 @@ from redis.exceptions import RedisError
 
 from adalib.router.controller import BudgetController
 from adalib.router.purse import Purse
+from adalib.router.redis_scripts import LEND, STEP
 from adalib.router.router import Router
 
 __all__ = ["Share", "ShareError", "SharedController", "SharedPurse"]
@@ -42,96 +43,6 @@ _LEASE = 60_000  # milliseconds after which a loan expires that was not renewed
 _UNREACHED = (RedisError, OSError, TimeoutError, ValueError, TypeError, OverflowError)
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 
-# Values in the store are checked: one that cannot be a sum is replaced by what this server last
-# read.
-_SOUND = """
-local now = redis.call('TIME')
-now = now[1] * 1000 + math.floor(now[2] / 1000)
-for k = 1, 2 do
-  if KEYS[k] and redis.call('TYPE', KEYS[k]).ok ~= 'hash' then redis.call('DEL', KEYS[k]) end
-end
-local function sound(text, low)
-  local value = tonumber(text or '')
-  return value and value == value and value >= low and value < 1e300 and value
-end
-local function read(field, low, last)
-  local text = redis.call('HGET', KEYS[1], field)
-  return text and (sound(text, low) or tonumber(last)) or 0
-end
-"""
-
-# KEYS: the sums, the servers, the number of this server's last step.
-# ARGV: this server, its step's number, questions and cost since the last step, the change of the
-# debt, the debt's floor, what it has open (cost above the budgets, questions), milliseconds until
-# that expires, the sums that it last read (three), what its open questions have cost, the most
-# questions that it has seen open at a time.
-_STEP = (
-    _SOUND
-    + """
-local asked, spent = read('asked', 0, ARGV[10]), read('spent', 0, ARGV[11])
-local debt = read('debt', -1e300, ARGV[12])
-if (sound(redis.call('GET', KEYS[3]), 0) or 0) < tonumber(ARGV[2]) then
-  redis.call('SET', KEYS[3], ARGV[2], 'PX', 86400000)
-  asked, spent = asked + ARGV[3], spent + ARGV[4]
-  debt = math.max(debt + ARGV[5], tonumber(ARGV[6]))
-end
-local exact = '%.17g'
-redis.call('HSET', KEYS[1], 'asked', string.format('%d', asked), 'spent', exact:format(spent))
-redis.call('HSET', KEYS[1], 'debt', exact:format(debt))
-local expiry = string.format('%d', now + ARGV[9])
-local entry = ARGV[7] .. ' ' .. ARGV[8] .. ' ' .. expiry .. ' ' .. ARGV[13]
-redis.call('HSET', KEYS[2], ARGV[1], entry)
-local others, theirs, servers = 0, 0, redis.call('HGETALL', KEYS[2])
-for k = 1, #servers, 2 do
-  local opened, open, expires, cost = string.match(servers[k + 1], '(%S+) (%S+) (%S+) (%S+)')
-  opened, open, cost = sound(opened, -1e300), sound(open, 0), sound(cost, 0)
-  if not (opened and open and cost and sound(expires, now)) then
-    redis.call('HDEL', KEYS[2], servers[k])
-    if cost and cost > 0 then
-      spent, debt = spent + cost, debt + cost
-      redis.call('HSET', KEYS[1], 'spent', exact:format(spent), 'debt', exact:format(debt))
-    end
-  elseif servers[k] ~= ARGV[1] then others, theirs = others + opened, theirs + open end
-end
-local seen = tonumber(ARGV[14])
-local most = math.max(read('at_once', 0, ARGV[14]), seen, theirs + tonumber(ARGV[8]))
-redis.call('HSET', KEYS[1], 'at_once', string.format('%d', most))
-return {string.format('%d', asked), exact:format(spent), exact:format(debt), exact:format(others),
-  theirs, string.format('%d', most)}
-"""
-)
-
-# A server may spend what it was lent, also while Redis does not answer, until the loan expires.
-# What it had put aside counts as spent if it does not come back. KEYS: the purse. ARGV: this
-# server, its step's number, dollars since the last step, what it would be lent, what of its loan it
-# keeps, the total, the dollars spent that it last read, milliseconds until the loan expires, what
-# it has put aside.
-_LEND = (
-    _SOUND
-    + """
-local spent = math.max(read('spent', 0, ARGV[7]), tonumber(ARGV[7]))
-if read('step ' .. ARGV[1], 0, '0') < tonumber(ARGV[2]) then spent = spent + ARGV[3] end
-local others, all = 0, redis.call('HGETALL', KEYS[1])
-for k = 1, #all, 2 do
-  local server = string.match(all[k], '^loan (%S+)$')
-  if server and server ~= ARGV[1] then
-    local lent, aside, expires = string.match(all[k + 1], '(%S+) (%S+) (%S+)')
-    lent, aside, expires = sound(lent, 0), sound(aside, 0), sound(expires, now)
-    if lent and aside and expires then others = others + lent
-    else
-      spent = spent + (aside or 0)
-      redis.call('HDEL', KEYS[1], all[k], 'step ' .. server)
-    end
-  end
-end
-local lent = math.max(math.min(tonumber(ARGV[4]), ARGV[6] - spent - others), tonumber(ARGV[5]))
-redis.call('HSET', KEYS[1], 'spent', string.format('%.17g', spent), 'step ' .. ARGV[1], ARGV[2])
-local loan = string.format('%.17g %s %d', lent, ARGV[9], now + ARGV[8])
-redis.call('HSET', KEYS[1], 'loan ' .. ARGV[1], loan)
-return {string.format('%.17g', spent), string.format('%.17g', lent)}
-"""
-)
-
 
 class ShareError(ValueError):
     """The store cannot be reached at the start; the message is one line without secrets."""
@@ -140,9 +51,9 @@ class ShareError(ValueError):
 class _Sums(NamedTuple):
     """Sums over closed questions, and what the other servers have open."""
 
-    asked: int = 0
-    spent: float = 0.0
-    debt: float = 0.0
+    asked: int = 0  # questions
+    spent: float = 0.0  # their cost
+    debt: float = 0.0  # by how much they passed their budgets
     others: float = 0.0  # cost above the budgets of the questions that other servers have open
     theirs: int = 0  # how many those are
     at_once: int = 0  # the most questions that were ever open at a time
@@ -155,8 +66,8 @@ class SharedController(BudgetController):
         super().__init__(budget, price, **settings)
         self.number = 0  # of the last step
         self.stored = _Sums()  # the sums in the store, as last read
-        self._sent = _Sums()  # perhaps on its way there
-        self._new = _Sums()  # closed since
+        self._sent = _Sums()  # sent there, and not confirmed
+        self._new = _Sums()  # closed since then
 
     @property
     def unsent(self) -> bool:
@@ -184,6 +95,7 @@ class SharedController(BudgetController):
         self._add_up()
 
     def _add_up(self) -> None:
+        """Count what the store has, what is on its way there, and what is new."""
         sums = (self.stored, self._sent, self._new)
         self.asked = sum(one.asked for one in sums)
         self.spent = sum(one.spent for one in sums)
@@ -194,13 +106,15 @@ class SharedPurse(Purse):
     """A `Purse` of several servers: each spends what it was lent, and `Share` carries the sums."""
 
     def __init__(self, old: Purse) -> None:
-        self.__dict__ |= vars(old)  # its file, and what was spent by it
+        super().__init__(old.total, old._ledger)
+        self.spent = old.spent
+        self.reserved = old.reserved
         self.number = 0  # of the last step
         self.lent = 0.0
         self.until = 0.0  # when the loan expires, by the monotonic clock
         self.stored = old.spent  # dollars spent by all, as last read
-        self._sent = 0.0
-        self._new = 0.0
+        self._sent = 0.0  # dollars sent there, and not confirmed
+        self._new = 0.0  # dollars paid since then
         self.ask: Callable[[float], Awaitable[None]] | None = None
 
     @property
@@ -245,7 +159,9 @@ class SharedPurse(Purse):
     def _room(self) -> float:
         if self.total == inf:
             return inf
-        return self.lent * (1 + 1e-12) - self._sent - self._new if monotonic() < self.until else 0.0
+        if monotonic() >= self.until:  # the loan has expired
+            return 0.0
+        return self.lent * (1 + 1e-12) - self._sent - self._new
 
 
 class Share:
@@ -286,8 +202,8 @@ class Share:
         except (RedisError, OSError) as error:
             mend = "start it, or serve without --redis"
             raise ShareError(f"Redis does not answer ({type(error).__name__}); {mend}") from None
-        self._step = self._redis.register_script(_STEP)
-        self._lending = self._redis.register_script(_LEND)
+        self._step = self._redis.register_script(STEP)
+        self._lending = self._redis.register_script(LEND)
         self._busy = asyncio.Lock()
         self._needed = 0.0  # dollars that the next loan is asked for
         self._next_loan: asyncio.Task | None = None  # not begun, so that more can be asked for
@@ -317,6 +233,7 @@ class Share:
             await self.synchronise(if_unsent=True)
 
     async def _run(self) -> None:
+        """Take a step every second, so that the store knows this server to be alive."""
         while True:
             await asyncio.sleep(_BEAT)
             try:
@@ -342,7 +259,8 @@ class Share:
     async def _lend(self, need: float) -> None:
         """Be lent so much more money; nothing, where Redis does not answer.
 
-        All who ask while Redis is busy share one loan, so that a slow Redis delays nobody twice.
+        All questions that ask while Redis is busy share one loan, so that a slow Redis delays each
+        of them once.
         """
         self._needed += need
         if self._next_loan is None:
@@ -350,6 +268,7 @@ class Share:
         await asyncio.shield(self._next_loan)
 
     async def _take_loan(self) -> None:
+        """Ask Redis for the sum of all that is needed, once it is not busy."""
         async with self._busy:
             need = self._needed
             self._needed = 0.0

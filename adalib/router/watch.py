@@ -93,6 +93,7 @@ class Watch:
 
     @property
     def _answers(self) -> int:
+        """How many of the latest answers were counted."""
         return sum(samples for _, samples in self.reads)
 
     def _compare(self) -> None:
@@ -103,7 +104,7 @@ class Watch:
         trained = self.router.unread_share
         if trained is None:
             return
-        # Three standard deviations of such a sample, and two points that nobody need care about.
+        # Three standard deviations of such a sample, and two points that are too few to matter.
         spread = 3 * sqrt(trained * (1 - trained) / max(self._answers, 1)) + 0.02
         unread = self._answers >= ENOUGH and self.unread_share > trained + spread
         share = f"{self.unread_share:.1%} of the answers cannot be read, {trained:.1%} in training"
@@ -111,6 +112,7 @@ class Watch:
         self._say("unread", unread, f"{share}; {mend}")
 
     def _say(self, name: str, holds: bool, text: str) -> None:
+        """Show a note while it holds; log it when it begins to."""
         if holds and name not in self.notes:
             _LOG.warning(text)
         if holds:

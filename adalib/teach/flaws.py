@@ -18,7 +18,7 @@ import pandas as pd
 from adalib.datasets.populations import Population, beta_population, flat_null
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
-from adalib.solve.frontier import frontier
+from adalib.solve.frontier import Frontier, frontier
 from adalib.solve.oracle import chosen
 from adalib.table import UtilityTable
 from adalib.teach.exercises import Checked
@@ -31,23 +31,21 @@ SINS = {
     "in-sample": "Budgets were chosen on 48 answers per question. Accuracy is the mean of the "
     "vote over these answers.",
     "overspent": "Budgets were chosen on 48 answers per question and scored on 48 others. The "
-    "price was lowered until "
-    "the average reached the target. The mix is the best one at the target.",
+    "price was lowered until the average reached the target. The mix is the best one at the "
+    "target.",
     "leak": "A table of features of each question chose the budgets: its length, its topic, and "
-    "how often a "
-    "single answer was right among the 48 answers that score. These answers were "
+    "how often a single answer was right among the 48 answers that score. These answers were "
     "used for nothing else.",
     "tie rule": "Budgets were chosen on 48 answers per question and scored on 48 others. A vote "
-    "counts as right if the "
-    "right answer is among those with the most votes.",
+    "counts as right if the right answer is among those with the most votes.",
     "noise": "Budgets were chosen on 48 answers per question and scored on 48 others, for ten "
-    "questions. We report the "
-    "most successful of twenty runs.",
+    "questions. We report the most successful of twenty runs.",
 }
 NULLS = ("flat", "shuffled")
 _BUDGETS = (1, 2, 4, 8, 16)
-_SAMPLES = 48
-_LEAST = 0.008
+_SAMPLES = 48  # answers per question that choose, and as many that score
+_TARGETS = (1.5, 2.0, 3.0)
+_LEAST = 0.008  # a smaller gain on a null shows nothing
 
 
 @dataclass(frozen=True)
@@ -85,23 +83,22 @@ class Flaw:
             return "that null reports almost no gain, so it shows nothing; try the other one"
         if abs(gain - shown) > 2e-3:
             return f'give the largest gain in run("{null}"), to three digits'
-        return (
-            ""
-            if sin == self._sin
-            else "the null is well chosen, but that is not the flaw; read the methods again"
-        )
+        if sin != self._sin:
+            return "the null is well chosen, but that is not the flaw; read the methods again"
+        return ""
 
     def _results(self, null: str | None) -> pd.DataFrame:
         """Return the table of the study, or of the same study on a null."""
+        # The sin "noise" is to report the best of many small runs.
         size, runs = (10, 20) if self._sin == "noise" else (150, 1)
         seed = self._seed
-        people = (
-            flat_null(size, seed=seed)
-            if null == "flat"
-            else beta_population(size, 0.6, 0.5, seed=seed)
-        )
+        if null == "flat":
+            population = flat_null(size, seed=seed)
+        else:
+            population = beta_population(size, 0.6, 0.5, seed=seed)
         tables = [
-            _once(self._sin, people, seed + number, null == "shuffled") for number in range(runs)
+            _study(self._sin, population, seed + number, null == "shuffled")
+            for number in range(runs)
         ]
         return max(tables, key=lambda table: float(table["gain"].max())).round(4)
 
@@ -129,47 +126,53 @@ def find_the_flaw(seed: int = 0) -> Flaw:
     )
 
 
-def _once(sin: str, population: Population, seed: int, shuffled: bool) -> pd.DataFrame:
+def _study(sin: str, population: Population, seed: int, shuffled: bool) -> pd.DataFrame:
     """Run the study once with its flaw, at three targets."""
-    halves = (population.sample(_SAMPLES, seed=2 * seed + half) for half in (0, 1))
     first, second = (
-        _generous(half) if sin == "tie rule" else half.table(_BUDGETS) for half in halves
+        _table(sin, population.sample(_SAMPLES, seed=2 * seed + half)) for half in (0, 1)
     )
     score = first if sin == "in-sample" else second
     # What is scored has chosen, too: that is the leak, whatever the features are called.
     choose = (first.acc + second.acc) / 2 if sin == "leak" else first.acc
     path = frontier(choose, first.cost)
     rows = []
-    for target in (1.5, 2.0, 3.0):
-        allowed = path.cost[min(int(np.searchsorted(path.cost, 1.6 * target)), path.cost.size - 1)]
-        labels = path.at(max(target, float(allowed)) if sin == "overspent" else target).labels
+    for target in _TARGETS:
+        labels = path.at(_overspent(path, target) if sin == "overspent" else target).labels
         if shuffled:
             labels = np.random.default_rng(seed).permutation(labels)
         cost = float(first.cost[labels].mean())
         accuracy = float(chosen(score.acc, labels).mean())
-        mix = float(
-            best_mix(score.acc, score.cost, target if sin == "overspent" else cost)
-            .expected(score.acc)
-            .mean()
-        )
-        rows.append(
-            {
-                "target": target,
-                "cost": cost,
-                "accuracy": accuracy,
-                "mix": mix,
-                "gain": accuracy - mix,
-            }
-        )
+        mix = best_mix(score.acc, score.cost, target if sin == "overspent" else cost)
+        mix_accuracy = float(mix.expected(score.acc).mean())
+        row = {
+            "target": target,
+            "cost": cost,
+            "accuracy": accuracy,
+            "mix": mix_accuracy,
+            "gain": accuracy - mix_accuracy,
+        }
+        rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _table(sin: str, answers: Responses) -> UtilityTable:
+    """Estimate accuracies from answers, with the tie rule that the study has."""
+    return _generous(answers) if sin == "tie rule" else answers.table(_BUDGETS)
+
+
+def _overspent(path: Frontier, target: float) -> float:
+    """A budget above the target: the first point of the frontier that costs 1.6 times as much."""
+    point = min(int(np.searchsorted(path.cost, 1.6 * target)), path.cost.size - 1)
+    return max(target, float(path.cost[point]))
 
 
 def _generous(answers: Responses) -> UtilityTable:
     """Return accuracies in which every tie that includes the right answer wins, by windows."""
     acc = np.empty((answers.n, len(_BUDGETS)))
     for column, budget in enumerate(_BUDGETS):
-        windows = answers.classes[:, : _SAMPLES // budget * budget].reshape(answers.n, -1, budget)
-        right = answers.values[:, : windows.shape[1] * budget].reshape(windows.shape)
+        used = _SAMPLES // budget * budget  # answers that fill whole windows
+        windows = answers.classes[:, :used].reshape(answers.n, -1, budget)
+        right = answers.values[:, :used].reshape(windows.shape)
         votes = (windows[..., None] == windows[..., None, :]).sum(axis=-1)
         top = (votes == votes.max(axis=-1, keepdims=True)) & (right > 0)
         acc[:, column] = top.any(axis=-1).mean(axis=-1)

@@ -120,6 +120,7 @@ def _table(rng: np.random.Generator, n: int = 4) -> np.ndarray:
 
 
 def _shown(acc: np.ndarray) -> str:
+    """A table of accuracies as text, questions as letters."""
     rows = ["question  " + "".join(f"b={c:<5g}" for c in _COST)]
     rows += [
         f"{'ABCDEFGH'[i]:<10}" + "".join(f"{a:<7.2f}" for a in row) for i, row in enumerate(acc)
@@ -214,7 +215,7 @@ def _bound(rng: np.random.Generator) -> Question:
     budget = float(rng.integers(5, 14) / 4)
     path = frontier(acc, _COST)
     best = path.at(budget)
-    dearer = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
+    whole_step = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
     alike = float(best_mix(acc, _COST, budget).expected(acc).mean())
     return Question(
         f"What is the best mean accuracy for an average of {budget:g}, if one question is "
@@ -225,7 +226,7 @@ def _bound(rng: np.random.Generator) -> Question:
         "at that slope",
         {
             "that is the best without randomising": best.accuracy,
-            "that takes the whole last step, which costs too much": dearer,
+            "that takes the whole last step, which costs too much": whole_step,
             "that is the best mix that treats all questions alike": alike,
         },
         tolerance=1e-4,

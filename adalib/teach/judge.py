@@ -83,6 +83,7 @@ def verdict(chapter: str, name: str, answer: Any, student: str = "") -> Verdict:
 
 
 def _command(*words: str) -> list[str]:
+    """The command that runs this module in a process without the notebook's folder."""
     return [sys.executable, "-P", "-m", "adalib.teach.judge", *words]
 
 
@@ -174,6 +175,7 @@ class _Remote:
 
 
 def _judge(folder: Path) -> Verdict:
+    """Judge the answer in a folder; its functions run in a process of their own."""
     question = json.loads((folder / _ANSWER).read_text(encoding="utf-8"))
     if question["student"]:
         check = Checker(exercises(question["student"], question["chapter"]))

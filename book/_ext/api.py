@@ -46,6 +46,7 @@ def sections(root: Path) -> str:
 
 
 def _section(floor: str, names: list[str]) -> str:
+    """The section of one folder: its summary, a table of names, and their docstrings."""
     summary = (import_module(f"adalib.{floor}").__doc__ or "").split("\n")[0]
     table = [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in names)]
     entries: list[str] = []

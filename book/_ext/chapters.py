@@ -105,6 +105,7 @@ def link_mentions(app, doctree, docname) -> None:
 
 
 def _inside(node: nodes.Node, *kinds: type) -> bool:
+    """Whether a node lies inside one of these kinds."""
     while node is not None:
         if isinstance(node, kinds):
             return True

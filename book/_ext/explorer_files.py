@@ -54,6 +54,7 @@ def without_explorers(body: str, folder: Path) -> str:
 
 
 def _digest(text: str) -> str:
+    """A short name for a text, by which a changed one gets a new file."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

@@ -39,6 +39,7 @@ def begin_code(translator, node: HideCodeCellNode) -> None:
 
 
 def end_code(translator, node: HideCodeCellNode) -> None:
+    """End what `begin_code` began."""
     translator.body.append("</details>\n")
 
 
@@ -136,20 +137,15 @@ def describe(app, pagename, templatename, context, doctree) -> None:
     if "body" in context:
         context["body"] = with_plain_roles(with_printed_numbers(with_ids_once(context["body"])))
     paragraphs = doctree.findall(nodes.paragraph) if doctree and pagename != "book/intro" else ()
-    description = next(
-        (" ".join(text.split()) for node in paragraphs if len(text := node.astext()) > 60),
-        DESCRIPTION,
-    )
-    description = (
-        description if len(description) <= 200 else description[:199].rsplit(" ", 1)[0] + " …"
-    )
+    texts = (node.astext() for node in paragraphs)
+    first = next((text for text in texts if len(text) > 60), DESCRIPTION)
+    description = " ".join(first.split())
+    if len(description) > 200:
+        description = description[:199].rsplit(" ", 1)[0] + " …"
     title = unescape(re.sub("<[^>]+>", "", context.get("title", "")))
     static = context["pathto"]("_static", resource=True)
-    context["metatags"] = (
-        context.get("metatags", "")
-        + head(title, description, static, app.config.html_baseurl)
-        + "\n"
-    )
+    tags = head(title, description, static, app.config.html_baseurl)
+    context["metatags"] = f"{context.get('metatags', '')}{tags}\n"
 
 
 def know_address(app, config) -> None:

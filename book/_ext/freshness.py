@@ -3,7 +3,7 @@
 Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what
 outputs depend on: the other half is the code that the cells call and the data that it reads. So
 every notebook gets a fingerprint of that other half: the modules of our package that its cells
-name, all that these import (`grimp` reads the imports), the files beside them, ``data/``, and the
+name, all that these import (`grimp` reads the imports), the files next to them, ``data/``, and the
 pins. Comments do not count. When the fingerprint differs from the one kept with the last good run,
 the cached outputs are dropped and Sphinx is told to read the notebook again.
 """
@@ -192,6 +192,7 @@ def read(app, doctree) -> None:
 
 
 def _keep(app, step: str, docname: str) -> None:
+    """Note that a step of this notebook is done at its present fingerprint."""
     if docname in app.fingerprints_now:
         app.fingerprints[step][docname] = app.fingerprints_now[docname]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 _TITLE = re.compile(r"<h1>(.*?)<a class=\"headerlink\"", re.DOTALL)
 _FIGURE = re.compile(r'<figure class="adalib-figure">.*?</figure>', re.DOTALL)
+_DATA = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
 _NUMBER = re.compile(
     r'<a class="adalib-number" id="([^"]+)"[^>]*>([^<]+)</a>\s*(.*?)</figcaption>', re.DOTALL
 )
@@ -39,21 +40,17 @@ def plain(markup: str) -> str:
 
 def moving(page: str) -> list[tuple[str, str, str]]:
     """Where, by what name and to what end a reader can move something on a page."""
-    found = []
+    found = []  # with its place on the page
     for game in _GAME.finditer(page):
-        found.append((game.start(), game[1], game[2].rstrip("."), plain(game[3]).rstrip(".")))
+        label, name, caption = game.groups()
+        found.append((game.start(), label, name.rstrip("."), plain(caption).rstrip(".")))
     for figure in _FIGURE.finditer(page):
-        data = re.search(r'<script type="application/json">(.*?)</script>', figure[0], re.DOTALL)
-        caption = _NUMBER.search(figure[0])
-        if data and caption and json.loads(data[1])["layout"].get("sliders"):
-            found.append(
-                (
-                    figure.start(),
-                    caption[1],
-                    caption[2].rstrip("."),
-                    plain(caption[3]).split(". ")[0].rstrip("."),
-                )
-            )
+        data = _DATA.search(figure[0])
+        numbered = _NUMBER.search(figure[0])
+        if data and numbered and json.loads(data[1])["layout"].get("sliders"):
+            label, name, caption = numbered.groups()
+            first_sentence = plain(caption).split(". ")[0].rstrip(".")
+            found.append((figure.start(), label, name.rstrip("."), first_sentence))
     return [line[1:] for line in sorted(found)]
 
 

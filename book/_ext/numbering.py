@@ -50,29 +50,28 @@ def numbered(body: str, chapter: str) -> str:
     def name(match: re.Match) -> str:
         if not match["kind"] and not match["explorer"]:
             return match[0]
-        kind = (
-            "Game" if match["explorer"] or "adalib-told" in match["more"] else _KINDS[match["kind"]]
-        )
+        if match["explorer"] or "adalib-told" in match["more"]:
+            kind = "Game"
+        else:
+            kind = _KINDS[match["kind"]]
         number = f"{front}{next(counts[kind])}"
         anchor = f"{kind.lower()}-{number.replace('.', '-').lower()}"
         link = f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {number}.</a> '
-        return (
-            f'<p class="adalib-told">{link}{EXPLORER}</p>{match[0]}'
-            if match["explorer"]
-            else match[0] + link
-        )
+        if match["explorer"]:
+            return f'<p class="adalib-told">{link}{EXPLORER}</p>{match[0]}'
+        return match[0] + link
 
     exercises = count(1)
     statements = count(1)
-    body = _EXERCISES.sub(
-        lambda match: f"{match[1]}{front}{next(exercises)}", _ITS_OWN.sub(r"\1", body)
-    )
+    body = _ITS_OWN.sub(r"\1", body)
+    body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", body)
     body = _CORE.sub(r"(\1, core)", body)
     body = _STATEMENTS.sub(lambda match: f"{match[1]} {front}{next(statements)} ", body)
     return _CAPTIONS.sub(name, body)
 
 
 def number_captions(app, pagename, templatename, context, doctree) -> None:
+    """Number what a page shows."""
     if "body" in context:
         context["body"] = numbered(context["body"], app.numbers.get(pagename, ""))
 

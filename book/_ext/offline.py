@@ -19,8 +19,8 @@ import small_plotly
 
 PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
-# Before a script it tells Chromium to compile all of it while it arrives, beside the page, and not
-# bit by bit later.
+# Before a script it tells Chromium to compile all of it while it arrives, in parallel to the
+# page, and not bit by bit later.
 EAGER = "//# allFunctionsCalledOnLoad\n"
 FOLDER = Path(__file__).parent.parent / "fonts"
 # Family, weights and style of every font file (book/make_fonts.py cut them).

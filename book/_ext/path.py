@@ -92,7 +92,7 @@ def place_stops(app, doctree, docname) -> None:
             f"<span>{stop.minutes} min</span></li>"
             for stop in STOPS
         )
-        asked.replace_self(nodes.raw("", f'<ol class="adalib-path">{items}</ol>', format="html"))
+        asked.replace_self(_html(f'<ol class="adalib-path">{items}</ol>'))
     sections = {
         label: section for section in doctree.findall(nodes.section) for label in section["ids"]
     }
@@ -101,9 +101,7 @@ def place_stops(app, doctree, docname) -> None:
         if place_by_label.get(stop.label, [""])[0] != docname:
             continue
         head = f"Stop {number} of {len(STOPS)} on the 20-minute path: {escape(stop.title.lower())}"
-        sections[stop.label].insert(
-            1, nodes.raw("", f'<p class="adalib-path-mark">{head}</p>', format="html")
-        )
+        sections[stop.label].insert(1, _html(f'<p class="adalib-path-mark">{head}</p>'))
         following = STOPS[number] if number < len(STOPS) else None
         if following and following.label in place_by_label:  # a book of some pages may lack it
             address = link(following)
@@ -111,13 +109,12 @@ def place_stops(app, doctree, docname) -> None:
         else:
             address = home
             words = "The end of the path: where to go from here →"
-        sections[stop.last or stop.label].append(
-            nodes.raw(
-                "",
-                f'<p class="adalib-path-next"><a href="{address}">{escape(words)}</a></p>',
-                format="html",
-            )
-        )
+        button = f'<p class="adalib-path-next"><a href="{address}">{escape(words)}</a></p>'
+        sections[stop.last or stop.label].append(_html(button))
+
+
+def _html(markup: str) -> nodes.raw:
+    return nodes.raw("", markup, format="html")
 
 
 def _check_labels(place_by_label: Mapping[str, tuple]) -> None:

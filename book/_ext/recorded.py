@@ -20,7 +20,9 @@ from nbformat import NotebookNode
 
 from adalib.teach.exercises import RECORD, Solution
 
-Record = dict[str, dict[str, dict]]
+Record = dict[str, dict[str, dict]]  # exercises by chapter and name
+
+_ASKS = re.compile(r'class="adalib-answer" data-chapter="(\w+)"')
 
 
 def executed(notebooks: Path, cache: str | Path) -> Iterator[tuple[str, NotebookNode]]:
@@ -37,49 +39,50 @@ def executed(notebooks: Path, cache: str | Path) -> Iterator[tuple[str, Notebook
 def solutions(notebooks: Iterable[NotebookNode]) -> Record:
     """The exercises that executed notebooks hold, by chapter and name."""
     record: Record = {}
-    for notebook in notebooks:
-        for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
-            if held := dict(output.get("data", {}).get(Solution.MIME, {})):
-                record.setdefault(held.pop("chapter"), {})[held.pop("name")] = held
+    cells = [cell for notebook in notebooks for cell in notebook.cells]
+    for output in (output for cell in cells for output in cell.get("outputs", [])):
+        exercise = dict(output.get("data", {}).get(Solution.MIME, {}))
+        if exercise:
+            chapter = record.setdefault(exercise.pop("chapter"), {})
+            chapter[exercise.pop("name")] = exercise
     return record
 
 
 def written(record: Record) -> str:
-    """A record as JSON, a line an exercise."""
+    """A record as JSON, one line per exercise."""
     chapters = []
     for chapter, exercises in sorted(record.items()):
         lines = [
-            f"  {json.dumps(name)}: {json.dumps(held, ensure_ascii=False)}"
-            for name, held in exercises.items()
+            f"  {json.dumps(name)}: {json.dumps(exercise, ensure_ascii=False)}"
+            for name, exercise in exercises.items()
         ]
         chapters.append(f" {json.dumps(chapter)}: {{\n" + ",\n".join(lines) + "\n }")
     return "{\n" + ",\n".join(chapters) + "\n}\n"
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file, unless it says so already."""
+    """Write a file, unless it holds this text already."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
 
 def update(app, env) -> None:
-    """Update the record of this book's own package.
+    """Update the package's record from the solutions that ran, and write the pages' scripts.
 
-    A student's book has neither, and uses the installed one.
+    A book without the package's sources uses the record of the installed package.
     """
     if app.builder.format != "html":
         return
-    own = Path(app.srcdir) / "adalib" / "teach" / "exercises" / RECORD.name
-    earlier = json.loads((own if own.exists() else RECORD).read_text(encoding="utf-8"))
-    ran = (
-        executed(Path(app.srcdir) / "notebooks", env.mystnb_config.execution_cache_path)
-        if own.exists()
-        else ()
-    )
-    record = earlier | solutions(notebook for _, notebook in ran)
+    root = Path(app.srcdir)
+    own = root / "adalib" / "teach" / "exercises" / RECORD.name
     if own.exists():
+        ran = executed(root / "notebooks", env.mystnb_config.execution_cache_path)
+        earlier = json.loads(own.read_text(encoding="utf-8"))
+        record = earlier | solutions(notebook for _, notebook in ran)
         write(own, written(record))
+    else:
+        record = json.loads(RECORD.read_text(encoding="utf-8"))
     for chapter, exercises in record.items():
         values = json.dumps(exercises, ensure_ascii=False)
         script = f'(window.adalibRecorded ??= {{}})["{chapter}"] = {values};\n'
@@ -91,9 +94,7 @@ def load_record(app, pagename, templatename, context, doctree) -> None:
 
     A chapter that asks only for code has none.
     """
-    for chapter in set(
-        re.findall(r'class="adalib-answer" data-chapter="(\w+)"', context.get("body", ""))
-    ):
+    for chapter in set(_ASKS.findall(context.get("body", ""))):
         if (Path(app.outdir) / "_static" / "recorded" / f"{chapter}.js").exists():
             app.add_js_file(f"recorded/{chapter}.js", loading_method="defer")
 

@@ -61,33 +61,39 @@ class _Reader(HTMLParser):
             return
         parent = self.opened[-1]
         attributes = dict(attrs)
-        anchor = attributes.get("id") or ""
         classes = set((attributes.get("class") or "").split())
         is_formula = tag == "div" and "math" in classes
-        element = _Element(
-            tag, anchor, parent.seen and not (_UNSEEN & classes or is_formula), parent.entry
-        )
-        element.is_title = parent.is_title
+        is_seen = parent.seen and not (_UNSEEN & classes or is_formula)
+        element = _Element(tag, attributes.get("id") or "", is_seen, parent.entry, parent.is_title)
+        self._begin_entry(element, parent, classes)
+        self.opened.append(element)
+
+    def _begin_entry(self, element: _Element, parent: _Element, classes: set[str]) -> None:
+        """Give what a search finds an entry of its own; the rest belongs to the parent's."""
+        tag = element.tag
         if tag in _HEADINGS and parent.tag == "section" and parent.anchor:
-            is_page = tag == "h1"
-            parent.entry = self._add("page" if is_page else "section", parent.anchor)
-            parent.entry.anchor = "" if is_page else parent.anchor
+            if tag == "h1":
+                parent.entry = self._add("page", "")
+            else:
+                parent.entry = self._add("section", parent.anchor)
             element.entry = parent.entry
             element.is_title = True
-        elif tag == "div" and anchor and {"proof", "exercise"} & classes:
-            element.entry = self._add("statement", anchor)
+        elif tag == "div" and element.anchor and {"proof", "exercise"} & classes:
+            element.entry = self._add("statement", element.anchor)
         elif "admonition-title" in classes and parent.entry and not parent.entry.title:
             element.is_title = True
-        elif tag == "dt" and anchor:
-            element.entry = self._add("name" if "sig" in classes else "word", anchor)
-            element.is_title = element.entry.kind == "word"
-            if not element.is_title:
-                element.entry.title = anchor
+        elif tag == "dt" and element.anchor and "sig" in classes:
+            element.entry = self._add("name", element.anchor)
+            element.entry.title = element.anchor
+            element.is_title = False
+            self.defined = element.entry
+        elif tag == "dt" and element.anchor:
+            element.entry = self._add("word", element.anchor)
+            element.is_title = True
             self.defined = element.entry
         elif tag == "dd" and self.defined:
             element.entry = self.defined
             self.defined = None
-        self.opened.append(element)
 
     def handle_endtag(self, tag: str) -> None:
         self._part_words(tag)
@@ -103,6 +109,7 @@ class _Reader(HTMLParser):
             inner.entry.text += data
 
     def _add(self, kind: str, anchor: str) -> Entry:
+        """Begin an entry."""
         self.entries.append(Entry(kind, anchor))
         return self.entries[-1]
 

@@ -1,7 +1,7 @@
 """Cut plotly.js down to the traces that the book draws.
 
 The bundle is a row of statements, each a module that runs when it is first asked for; the last one
-asks for all traces. Its list is shortened, and then every module that nobody asks for any more is
+asks for all traces. Its list is shortened, and then every module that is no longer asked for is
 left out. A name counts as asked for wherever it occurs, so that a module is rather kept than lost.
 What cannot be read for certain is an error: a new version of plotly wants a look, and
 ``tests/book/test_small_plotly.py`` draws what is left.
@@ -34,6 +34,7 @@ _BEFORE_REGEX = re.compile(
 _NAME = re.compile(r"(?:(?<=\.\.\.)|(?<![.\w$]))[A-Za-z_$][\w$]*")
 _REGISTER = re.compile(r"\.register\(\[((?:[\w$]+\(\),?)+)\]\)")
 _LAZY = re.compile(r"([\w$]+)=([\w$]+)\((?:\([\w$,]*\)|[\w$]+)=>\{")
+_BRACED = ("function", "class ", "async function")
 _FRONT = "var Plotly=(()=>{"
 _BACK = "})();\n"
 
@@ -71,9 +72,9 @@ def _trace(source: str, module: str) -> str | None:
 def statements(body: str) -> list[list[str]]:
     """Split a program into statements and their declarations, outside all brackets."""
     found = []
-    parts = []
-    depth = 0
-    from_ = 0
+    parts = []  # declarations of the statement at hand
+    depth = 0  # of brackets
+    begin = 0  # of the declaration at hand
     at = 0
     while token := _TOKEN.search(body, at):
         at = token.end()
@@ -88,21 +89,20 @@ def statements(body: str) -> list[list[str]]:
             depth += 1
         elif kind == "close":
             depth -= 1
-            declared = (
-                body[from_:at].lstrip() if depth == 0 and token[0] == "}" and not parts else ""
-            )
-            if declared.startswith(("function", "class ", "async function")):
-                found.append([body[from_:at]])
-                from_ = at
+            # A function or a class ends with its brace, without a semicolon.
+            may_end = depth == 0 and token[0] == "}" and not parts
+            if may_end and body[begin:at].lstrip().startswith(_BRACED):
+                found.append([body[begin:at]])
+                begin = at
         elif kind == "end" and depth == 0:
-            parts.append(body[from_:at])
-            from_ = at
+            parts.append(body[begin:at])
+            begin = at
             if token[0] == ";":
                 found.append(parts)
                 parts = []
     if depth or parts:
         raise ValueError("plotly.js: its brackets do not match; look at _TOKEN")
-    return [*found, [body[from_:]]]
+    return [*found, [body[begin:]]]
 
 
 def _template_end(body: str, at: int) -> int:
@@ -119,9 +119,9 @@ def _template_end(body: str, at: int) -> int:
 
 def _needed(found: list[list[str]]) -> list[str]:
     """The statements that run, and those that they name, directly or not."""
-    wraps = Counter(
-        lazy[2] for parts in found for part in parts if (lazy := _LAZY.match(_bare(part)))
-    )
+    # A function that wraps many modules is the one that makes them lazy.
+    lazy = [_LAZY.match(_bare(part)) for parts in found for part in parts]
+    wraps = Counter(match[2] for match in lazy if match)
     wrap = {name for name, count in wraps.items() if count > 10}
     texts = ["".join(parts) for parts in found]
     declares = [_declared(parts, wrap) for parts in found]
@@ -142,13 +142,14 @@ def _needed(found: list[list[str]]) -> list[str]:
 
 
 def _bare(declaration: str) -> str:
+    """A declaration without the word that opens its statement."""
     return declaration.lstrip().removeprefix("var ")
 
 
 def _declared(parts: list[str], wrap: set[str]) -> list[str]:
     """Return the names a statement defines if it does nothing by itself; none if it runs at once.
 
-    What a module declares beside itself has no value before the module has run, so that the
+    What a module declares in addition to itself has no value before the module has run, so that the
     module's name will do.
     """
     function = re.match(r"(?:async )?function\*? ?([\w$]+)", parts[0].lstrip())

@@ -19,8 +19,8 @@ _LEFT_ALONE = (
     nodes.math,
     nodes.raw,
     nodes.caption,
+    nodes.citation,  # what others called their work
 )
-_LEFT_ALONE += (nodes.citation,)  # what others called their work
 
 
 def collect(app, doctree) -> None:
@@ -93,9 +93,8 @@ def _left_alone(node: nodes.Node) -> bool:
     """Whether a text is no running text: a title, code, a link, a formula, an option of a quiz."""
     in_paragraph = False
     while node is not None:
-        if isinstance(node, _LEFT_ALONE) or "quiz" in (
-            node.get("classes", []) if isinstance(node, nodes.Element) else []
-        ):
+        classes = node.get("classes", []) if isinstance(node, nodes.Element) else []
+        if isinstance(node, _LEFT_ALONE) or "quiz" in classes:
             return True
         in_paragraph = in_paragraph or isinstance(node, nodes.paragraph)
         node = node.parent

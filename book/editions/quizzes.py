@@ -134,6 +134,7 @@ def qti(items: Sequence[Item], path: Path) -> None:
 
 
 def _qti_item(item: Item) -> str:
+    """A question as a QTI file."""
     about = {
         "identifier": item.name,
         "title": item.name,
@@ -181,6 +182,7 @@ def _qti_item(item: Item) -> str:
 
 
 def _text(parent: ET.Element, text: str) -> None:
+    """Add a text to an element, as Moodle wants it."""
     ET.SubElement(parent, "text").text = text
 
 
@@ -197,5 +199,6 @@ def _html(text: str) -> str:
 
 
 def _written(root: ET.Element) -> str:
+    """An XML tree as text."""
     ET.indent(root)
     return ET.tostring(root, encoding="utf-8", xml_declaration=True).decode()

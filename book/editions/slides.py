@@ -22,11 +22,11 @@ __all__ = ["Slide", "deck", "slides", "write_decks"]
 # For the book: a check is run, an exercise is done at a desk.
 _SKIPPED = ("Check", "Checked", "Exercises", "References")
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates
-_LINES = 22  # a longer program cannot be read from the last row,
-# Nor a longer table.
-_ROWS = 18
-_LETTERS = 2500
-_CUT = "\0"
+# What is longer cannot be read from the last row.
+_LINES = 22  # of a program
+_ROWS = 18  # of a table
+_LETTERS = 2500  # of a table
+_CUT = "\0"  # in the place of a line that is cut out of a program
 _POINTS = 5  # sentences on a slide that has nothing else
 # A sentence that points at another one means nothing alone.
 _POINTING = re.compile(
@@ -34,6 +34,8 @@ _POINTING = re.compile(
     r"|.*(?:\b(?:these|those|them|they|above|below|claims it|it would|part of this)\b|:$)",
     re.S | re.I,
 )
+# Words that may open a sentence which makes sense alone.
+_OPENING = re.compile(r"^(?:And|But|So|There is one exception:) ")
 # Scripts for a page that is read.
 _LEFT_OUT = re.compile(r"/(?:exercises|live|locked|progress|quiz|reachable)\.js")
 _HELP = (
@@ -99,9 +101,8 @@ def slides(page: str) -> list[Slide]:
     for slide in cut[1:]:
         if slide.kind == "text" and len(slide.shown) <= 1:
             leads = [_lead(paragraph) for paragraph in slide.notes[1:] if paragraph.name == "p"]
-            slide.shown.extend(
-                [lead for lead in leads if lead and not _text_of(lead).endswith("?")][: _POINTS - 1]
-            )
+            points = [lead for lead in leads if lead and not _text_of(lead).endswith("?")]
+            slide.shown.extend(points[: _POINTS - 1])
         if all(_is_command(node) for node in slide.shown):
             kept[-1].notes.extend([*slide.shown, *slide.notes])  # nothing for the class to see
         else:
@@ -115,16 +116,19 @@ def _is_command(node: Tag) -> bool:
 
 
 def _text_of(tag: Tag | None) -> str:
+    """The words of an element."""
     return tag.get_text(" ", strip=True) if tag else ""
 
 
 def _tag(name: str, *inside: PageElement | str, kind: str = "") -> Tag:
+    """A new element with some content."""
     made = Tag(name=name, attrs={"class": kind} if kind else {})
     made.extend(inside)
     return made
 
 
 def _walk(section: Tag, cut: list[Slide]) -> None:
+    """Cut a section into slides, and its subsections after it."""
     for node in [child for child in section.children if isinstance(child, Tag)]:
         classes: Sequence[str] = node.get("class") or []
         if node.name == "section":
@@ -168,29 +172,23 @@ def _say(paragraph: Tag, cut: list[Slide]) -> None:
     Of a section the class also sees the first sentence.
     """
     slide = cut[-1]
-    if slide.title in ("Take away", "Takeaways") and not paragraph.get_text().startswith(
-        "To read more"
-    ):
+    is_last_word = slide.title in ("Take away", "Takeaways")
+    if is_last_word and not paragraph.get_text().startswith("To read more"):
         slide.shown.append(paragraph)
         return
-    lead = (
-        _lead(paragraph) if slide.kind == "text" and not slide.shown and not slide.notes else None
-    )
+    is_first = slide.kind == "text" and not slide.shown and not slide.notes
+    lead = _lead(paragraph) if is_first else None
     if lead:
         slide.shown.append(lead)
     for bold in paragraph.find_all("strong"):
-        sentence = bold.get_text()
-        if len(sentence) > 25 and not (lead and sentence in lead.get_text()):
-            whole = (
-                [copy.copy(bold)]
-                if sentence[0].isupper() and sentence[-1] in ".?!"
-                else _around(bold, paragraph)
-            )
-            key = _tag("p", *whole, kind="deck-key")
-            if not _POINTING.match(
-                re.sub(r"^(?:And|But|So|There is one exception:) ", "", _text_of(key))
-            ):
-                _free(cut).shown.append(key)
+        words = bold.get_text()
+        if len(words) <= 25 or (lead and words in lead.get_text()):
+            continue
+        is_sentence = words[0].isupper() and words[-1] in ".?!"
+        whole = [copy.copy(bold)] if is_sentence else _around(bold, paragraph)
+        key = _tag("p", *whole, kind="deck-key")
+        if not _POINTING.match(_OPENING.sub("", _text_of(key))):
+            _free(cut).shown.append(key)
     cut[-1].notes.append(paragraph)
 
 
@@ -294,7 +292,7 @@ def _boxed(node: Tag, cut: list[Slide]) -> None:
 
 
 def _questions(section: Tag) -> list[Slide]:
-    """A slide a question, its options unmarked; which is right, and why, is for the speaker."""
+    """One slide per question, its options unmarked; which is right, and why, is for the speaker."""
     asked = section.select(
         ".admonition.quiz > ol > li, .admonition.quiz .admonition-content > ol > li"
     )
@@ -314,15 +312,14 @@ def _unmarked(asked: Tag) -> list[Tag]:
         if box is not None:
             box.extract()
         notes.append(_tag("p", f"{_text_of(option)} ", f"{verdict}: ", why))
-    if (
-        len(options) == 1 and options[0].parent
-    ):  # a number to be guessed: it is for the speaker alone
+    if len(options) == 1 and options[0].parent:
+        # A number to be guessed is for the speaker alone.
         options[0].parent.extract()
     return notes
 
 
 def deck(page: str) -> str:
-    """The deck of a chapter's built page, to lie in a folder beside ``html/``."""
+    """The deck of a chapter's built page, to lie in a folder next to ``html/``."""
     soup = BeautifulSoup(page, "html.parser")
     styles = [str(tag) for tag in soup.select('link[rel="stylesheet"]')]
     scripts = [str(tag) for tag in soup.select("head script, body > script") if _is_needed(tag)]
@@ -334,7 +331,7 @@ def deck(page: str) -> str:
         scripts="\n".join(scripts),
         help=_HELP,
     )
-    # Addresses count from html/notebooks/; the deck lies in slides/, beside html/.
+    # Addresses count from html/notebooks/; the deck lies in slides/, next to html/.
     text = re.sub(r'((?:href|src)=")\.\./(?!html/)', r"\1../html/", text)
     return re.sub(r'((?:href|src)=")(?![a-z]+:|[#/.])', r"\1../html/notebooks/", text)
 
@@ -345,6 +342,7 @@ def _is_needed(tag: Tag) -> bool:
 
 
 def _section(slide: Slide) -> str:
+    """A slide as HTML."""
     heading = "h1" if slide.kind == "title" else "h2"
     return (
         '<section class="deck-slide '

@@ -72,6 +72,7 @@ def _found(path: Path) -> Iterator[tuple[str, Block]]:
 
 
 def _inside(text: str) -> Iterator[tuple[str, Block]]:
+    """The statements of a text, also inside other blocks."""
     for part in blocks(text):
         if isinstance(part, Block):
             kind = part.name.removeprefix("prf:")
@@ -100,6 +101,7 @@ def to_latex(text: str) -> str:
 
 
 def _reference(match: re.Match) -> str:
+    """The words of a reference, or its label."""
     return match[1] or match[2]
 
 
@@ -111,6 +113,7 @@ def _formula(text: str) -> str:
 
 
 def _prose(text: str) -> str:
+    """Prose without formulas as LaTeX."""
     parts = []
     at = 0
     for code in _CODE.finditer(text):
@@ -130,4 +133,5 @@ def _marked(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    """A text with its special signs written as LaTeX."""
     return "".join(_SPECIAL.get(sign, _SIGNS.get(sign, sign)) for sign in text)

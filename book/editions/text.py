@@ -13,20 +13,13 @@ _OPEN = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<argument>.
 _OPTION = re.compile(r":(?P<key>[\w-]+): *(?P<value>.*)")
 _GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")
 _CITE = re.compile(r"\{cite(?::([pt]))?\}`([\w:,\s-]+)`")
-# The first of these that an entry has.
-_WHERE = (
-    "journal",
-    "booktitle",
-    "publisher",
-    "howpublished",
-    "note",
-    "url",
-)
+# Where a work appeared: the first of these fields that an entry has.
+_WHERE = ("journal", "booktitle", "publisher", "howpublished", "note", "url")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A directive: its name, what stands beside it, the text inside, and its options."""
+    """A directive: its name, its argument, the text inside, and its options."""
 
     name: str
     argument: str
@@ -77,25 +70,25 @@ def spelled_out(text: str, values: Mapping[str, str]) -> str:
             raise KeyError(
                 f"the text quotes {name!r}, which the last build did not compute: run `make book`"
             )
-        shown = values[name]
-        if role == "points":
-            shown = (
-                format(float(shown), f"+z.{form or 1}%")
-                .removesuffix("%")
-                .replace("-", "\N{MINUS SIGN}")
-            )
-        elif form:
-            whole = re.fullmatch(r"-?\d+", shown)
-            shown = format(int(shown) if whole else float(shown), form)
+        shown = _formatted(values[name], role, form)
         # A whole number at the head of a line, and a full stop: Markdown would begin a list.
-        heads_a_list = (
-            shown.isdigit()
-            and text[: match.start()][-1:] in ("", "\n")
-            and text[match.end() :][:1] == "."
-        )
-        return shown + "\\" if heads_a_list else shown
+        begins_line = text[: match.start()][-1:] in ("", "\n")
+        if shown.isdigit() and begins_line and text[match.end() :][:1] == ".":
+            return shown + "\\"
+        return shown
 
     return _GLUE.sub(value, text)
+
+
+def _formatted(value: str, role: str, form: str | None) -> str:
+    """A glued value as its role shows it: in points with a sign, in a format, or as it is."""
+    if role == "points":
+        percent = format(float(value), f"+z.{form or 1}%")
+        return percent.removesuffix("%").replace("-", "\N{MINUS SIGN}")
+    if not form:
+        return value
+    is_whole = re.fullmatch(r"-?\d+", value)
+    return format(int(value) if is_whole else float(value), form)
 
 
 @dataclass(frozen=True)

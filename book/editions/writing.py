@@ -31,6 +31,10 @@ INSTALL = (
     "The page offers that file beside this notebook, and a hand-out brings it."
 )
 RAN = Path("_build", ".fingerprints.json")  # what book/_ext/freshness.py keeps of the runs
+# Labels, in the order in which the page counts them.
+_EXERCISE = re.compile(r"^:+\{exercise\}[^\n]*\n:label: (\S+)", re.M)
+_STATEMENT = re.compile(r"^:+\{prf:(?!proof)\w+\}[^\n]*\n:label: (\S+)", re.M)
+_EQUATION = re.compile(r"\$\$ *\(([\w-]+)\)")
 _LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
 
 
@@ -59,12 +63,11 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
     book = _book_of(root, chapters, read_values(executed))
     live = {}
     for path, notebook in chapters.items():
-        if (executed / path.name).exists() and not (
-            students and f"notebooks/{path.stem}" in TEACHERS
-        ):
-            live[path.name] = live_notebook(
-                for_students(notebook, book.values) if students else notebook, book
-            )
+        is_left_out = students and f"notebooks/{path.stem}" in TEACHERS
+        if is_left_out or not (executed / path.name).exists():
+            continue
+        shown = for_students(notebook, book.values) if students else notebook
+        live[path.name] = live_notebook(shown, book)
     return live
 
 
@@ -79,25 +82,19 @@ def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[
         titles |= dict(_labelled(text))
         number_of_page = number_by_stem.get(path.stem, "")
         front = f"{number_of_page}." if number_of_page else ""
-        for kind in (
-            "exercise",
-            r"prf:(?!proof)\w+",
-        ):  # each is counted through its chapter, as on the page
-            for number, label in enumerate(
-                re.findall(rf"^:+\{{{kind}\}}[^\n]*\n:label: (\S+)", text, re.M), 1
-            ):
-                numbers[label] = f"{front}{number}"
-        for number, label in enumerate(re.findall(r"\$\$ *\(([\w-]+)\)", text), 1):
+        # Exercises and theorems have a count each, as on the page.
+        for labels in (_EXERCISE.findall(text), _STATEMENT.findall(text)):
+            numbers |= {label: f"{front}{number}" for number, label in enumerate(labels, 1)}
+        for number, label in enumerate(_EQUATION.findall(text), 1):
             equations[label] = f"{front}{number}"
-    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "version"
-    ]
-    install = INSTALL.format(wheel=f"adalib-{version}-py3-none-any.whl")
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    install = INSTALL.format(wheel=f"adalib-{project['version']}-py3-none-any.whl")
     works = read_works(root / "book" / "references.bib")
     return Book(values, works, titles, equations, numbers, install, keys(root))
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:
+    """The labels of a text, each with the title of its block."""
     for part in blocks(text):
         if isinstance(part, Block):
             if "label" in part.options:
@@ -126,6 +123,7 @@ def refresh(target: Path, notebooks: Mapping[str, NotebookNode]) -> list[str]:
 
 
 def _digest(file: Path) -> str:
+    """A file's SHA-256."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
@@ -222,6 +220,7 @@ def _unlinked(text: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
+    """Write a file, unless it holds this text already."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -9,7 +9,8 @@ import sys
 import pyarrow as pa
 import pytest
 
-from adalib.commands.cli import COMMANDS, main, shown
+from adalib.commands.cli import COMMANDS, main
+from adalib.commands.terminal import shown
 from adalib.scale.tables import write_parquet
 
 SECRET = "sk-proj-not-to-be-seen"

@@ -12,8 +12,8 @@ import pytest
 
 from adalib.commands.cli import main
 from adalib.commands.collect import arguments as collect_arguments
-from adalib.commands.evaluate import fit_options
 from adalib.commands.fit import arguments
+from adalib.commands.next_steps import fit_options
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.trials import BASELINES, STOPPING
 

@@ -35,7 +35,7 @@ class Address {
     if (setting.opened) this.explorer.file.say(`The link holds the price but not your file: its reader must open ${visible(setting.title)} too.`);
     try {
       await navigator.clipboard.writeText(link);
-      set(button, { style: `min-width:${button.offsetWidth}px` }); // the buttons beside it stay where they are
+      set(button, { style: `min-width:${button.offsetWidth}px` }); // the buttons next to it stay where they are
       button.textContent = "Copied";
       setTimeout(() => (button.textContent = "Copy link to this view"), 2000);
     } catch {
@@ -76,7 +76,7 @@ class Address {
       const row = (ids ?? []).indexOf(view.get("q"));
       change.selected = row >= 0 ? row : ids ? explorer.state.selected : Number(view.get("q"));
     }
-    if (!view.has("set") && !Object.keys(change).length) return; // the address is a heading's, or nobody's
+    if (!view.has("set") && !Object.keys(change).length) return; // the address is a heading's, or holds no view
     explorer.move(change, { silent: true });
     const { top, bottom } = explorer.root.getBoundingClientRect();
     if (top > 0.6 * window.innerHeight || bottom < 0.4 * window.innerHeight) explorer.root.scrollIntoView();

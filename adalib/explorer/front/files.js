@@ -16,7 +16,7 @@ class Slices {
     return performance.now() > this.until;
   }
 
-  /** Hand the page back; `share` of the work is done. Throws when `progress` says that nobody waits for it. */
+  /** Hand the page back; `share` of the work is done. Throws when `progress` says that the work is no longer wanted. */
   async rest(share) {
     if (this.progress(share) === false) throw new BadFile("stopped");
     await new Promise((go) => setTimeout(go));

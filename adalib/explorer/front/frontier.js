@@ -74,9 +74,10 @@ class FrontierPanel {
       taken.push([middle, py, half]);
       return s(svg, "text", { x: middle, y: py, class: `ax-name ax-halo ${name}`, "text-anchor": "middle" }, text);
     };
+    // The oracle is named at its end, else somewhere along its curve.
     const named = ({ cost, accuracy }, off) => write(x(cost) + off, y(accuracy) - 8, "oracle", "ax-oracle");
     const end = { cost: this.high, accuracy: path.accuracy[0] };
-    if (path.events.length && !named(end, 0)) [0.4, 0.6, 0.2].some((f) => named(curve[Math.floor(f * curve.length)], -24));
+    if (path.events.length && !named(end, 0)) [0.4, 0.6, 0.2].some((share) => named(curve[Math.floor(share * curve.length)], -24));
     for (const p of shown) {
       const px = x(p.cost);
       const py = y(p.accuracy);

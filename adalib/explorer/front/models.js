@@ -34,33 +34,53 @@ function modelOf(models, record, where) {
   return one;
 }
 
+/** The setting of several models: a column for each model and number of answers, in the order of their average cost. */
 function menuOf(name, models) {
-  const [first] = models.map(([, { found }]) => found);
-  const places = models.map(([model, { found }]) => placesOf(name, first, found, models[0][0], model));
+  const [[firstModel, { found: first }]] = models;
+  const places = models.map(([model, { found }]) => placesOf(name, first, found, firstModel, model));
   const counted = models.every(([, one]) => one.counted);
   const ownCosts = models.some(([, one]) => one.effort); // a question pays for its own tokens
   if (ownCosts && !counted) {
     const [model] = models.find(([, one]) => !one.counted);
     throw new BadFile(`${name}: ${model} has no tokens; add "tokens" to its lines, or price answers.`);
   }
-  const unit = models.map(([, one]) => one.price * (counted ? one.written.reduce((sum, tokens) => sum + tokens, 0) / one.found.ids.length : 1));
-  const offered = models.map(([, one]) => one.budgets).reduce((least, own) => (own.length < least.length ? own : least));
-  const arms = models.flatMap((_, m) => offered.map((b, column) => ({ m, b, column, cost: b * unit[m] }))).sort((a, b) => a.cost - b.cost);
-  const value = (row, { m, column }) => models[m][1].found.acc[places[m][row] * models[m][1].budgets.length + column];
-  const paid = (row) => { // costs never fall along a row
-    let most = 0;
-    return arms.map(({ m, b }) => (most = Math.max(most, b * (models[m][1].price * models[m][1].written[places[m][row]]))));
-  };
+  const arms = armsOf(models, counted);
+  const cost = ownCosts ? first.ids.flatMap((_, row) => ownCostsOf(models, arms, places, row)) : arms.map((arm) => arm.cost);
+  const prices = models.map(([model, one]) => `${model} ${one.price}`).join(", ");
   return {
     ids: first.ids, questions: first.questions, golds: first.golds,
     levels: first.levels.some(Boolean) ? first.levels : undefined,
-    acc: first.ids.flatMap((_, row) => arms.map((arm) => value(row, arm))),
+    acc: first.ids.flatMap((_, row) => arms.map((arm) => accuracyOf(models, arm, places, row))),
     budgets: arms.map(({ m, b }) => `${models[m][0]} x${b}`), unit: "cost",
-    cost: ownCosts ? first.ids.flatMap((_, row) => paid(row)) : arms.map(({ cost }) => cost),
+    cost,
     colours: armColours(arms.map(({ m }) => m)),
-    about: `An answer costs its ${counted ? "tokens times the price of a token" : "price"}: ` +
-      `${models.map(([model, one]) => `${model} ${one.price}`).join(", ")}.`,
+    about: `An answer costs its ${counted ? "tokens times the price of a token" : "price"}: ${prices}.`,
   };
+}
+
+/** The arms, cheapest first: `m` is the model's number, `b` its answers, `column` where its own table has them. */
+function armsOf(models, counted) {
+  const offered = models.map(([, one]) => one.budgets).reduce((least, own) => (own.length < least.length ? own : least));
+  const arms = models.flatMap(([, { price, written, found }], m) => {
+    const tokens = counted ? written.reduce((sum, each) => sum + each, 0) / found.ids.length : 1;
+    return offered.map((b, column) => ({ m, b, column, cost: b * (price * tokens) }));
+  });
+  return arms.sort((one, other) => one.cost - other.cost);
+}
+
+function accuracyOf(models, { m, column }, places, row) {
+  const { found, budgets } = models[m][1];
+  return found.acc[places[m][row] * budgets.length + column];
+}
+
+/** What one question pays for every arm by its own tokens; costs never fall along a row. */
+function ownCostsOf(models, arms, places, row) {
+  let most = 0;
+  return arms.map(({ m, b }) => {
+    const { price, written } = models[m][1];
+    most = Math.max(most, b * (price * written[places[m][row]]));
+    return most;
+  });
 }
 
 /** Where the first model's questions are among another's; each must have them all, and the same. */
@@ -76,7 +96,7 @@ function placesOf(name, first, found, firstModel, model) {
   return places;
 }
 
-/** A hue a model, darker if more expensive: adalib.colours.arm_colours. */
+/** A hue per model, darker if more expensive: adalib.colours.arm_colours. */
 function armColours(models) {
   const order = [...new Set(models)];
   return models.map((model, place) => {

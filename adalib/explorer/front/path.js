@@ -80,7 +80,7 @@ function splitsAt({ start, events, used }, points, bands = bandsOf(start.length)
   });
 }
 
-/** A band a budget, or so many bands of neighbouring budgets; `middle` is a column of a band. */
+/** A band per budget, or so many bands of neighbouring budgets; `middle` is a column of a band. */
 function bandsOf(k) {
   const count = Math.min(k, MOST);
   return { count, of: (j) => Math.floor((j * count) / k), middle: (band) => Math.floor(((band + 0.5) * k) / count) };

@@ -19,7 +19,7 @@ function ramp(count) {
   });
 }
 
-/** A setting's own colours, where it has some (a hue a model), else those of budgets. */
+/** A setting's own colours, where it has some (a hue per model), else those of budgets. */
 const coloursOf = ({ setting, k }) => setting.colours?.map((hex) => paintFrom(channels(hex))) ?? ramp(k);
 
 const MOST = 50; // budgets shown one by one; of thousands, a selection, so that the work grows with them and no faster

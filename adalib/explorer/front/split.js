@@ -35,11 +35,9 @@ class SplitPanel {
     this.rows = new Map();
   }
 
-  /** A row a budget; of thousands, those that most questions have. */
+  /** A row per budget; of thousands of budgets, those that most questions have. */
   list({ table, colours }, counts) {
-    const { k } = table;
-    const all = [...counts.keys()];
-    const columns = k <= MOST ? all : all.filter((j) => counts[j]).sort((i, j) => counts[j] - counts[i]).slice(0, MOST).sort((i, j) => i - j);
+    const columns = table.k <= MOST ? [...counts.keys()] : fullest(counts, MOST);
     if (columns.length === this.rows.size && columns.every((j) => this.rows.has(j))) return;
     this.rows = new Map(columns.map((j) => [j, { count: h("td"), share: h("td") }]));
     this.body.replaceChildren(...columns.map((j) => {
@@ -64,7 +62,14 @@ class SplitPanel {
   }
 }
 
-/** One area a band, stacked: `heights[i][j]` is how many questions are in band j or below from column i on. */
+/** The columns that most questions have, at most so many of them, in their order. */
+function fullest(counts, most) {
+  const used = [...counts.keys()].filter((j) => counts[j]);
+  const byCount = used.sort((i, j) => counts[j] - counts[i]);
+  return byCount.slice(0, most).sort((i, j) => i - j);
+}
+
+/** One area per band, stacked: `heights[i][j]` is how many questions are in band j or below from column i on. */
 function drawAreas(svg, { box, y, seen, heights, paints }) {
   paints.forEach((paint, j) => {
     let up = "";

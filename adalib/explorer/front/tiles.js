@@ -42,7 +42,7 @@ class TilesPanel {
     const { map } = this;
     const cell = clamp(Math.floor(Math.sqrt((width * HEIGHT) / n)), 2, 22);
     const columns = Math.max(1, Math.min(n, Math.floor(width / cell)));
-    // One pixel a question, scaled up by the style sheet; the lines between the squares are laid over it.
+    // One pixel per question, scaled up by the style sheet; the lines between the squares are laid over it.
     map.width = columns;
     map.height = Math.ceil(n / columns);
     const size = `width:${columns * cell}px;height:${map.height * cell}px`;

@@ -88,7 +88,7 @@ function subsetAccuracies(classes, empty, budgets) {
 
 /** The choices of s other answers in which t classes tie with the winner's v votes and none has more, at t * WIDTH + s. */
 function waysBehind(classes, winner, empty, v, size) {
-  // Whoever has fewer than v answers in all can neither tie nor win: with the empty ones they are one heap.
+  // A class of fewer than v answers in all can neither tie nor win: with the empty ones they are one heap.
   let heap = empty;
   const rivals = [];
   for (const other of classes) {

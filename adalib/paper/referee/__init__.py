@@ -1,4 +1,4 @@
-"""The referee's file: every item and every claim of the paper beside what we measured.
+"""The referee's file: every item and every claim of the paper next to what we measured.
 
 It belongs to the chapter "The referee" and to the replication, whose notebooks import it; the rest
 of the package does not. `register` makes the two tables. The modules `rows_*` measure the rows of

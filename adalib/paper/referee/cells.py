@@ -45,7 +45,9 @@ class Cell(NamedTuple):
             return True
         if self.relation == "<=":
             return self.difference <= room
-        return self.difference >= -room if self.relation == ">=" else abs(self.difference) <= room
+        if self.relation == ">=":
+            return self.difference >= -room
+        return abs(self.difference) <= room
 
 
 class Outcome(NamedTuple):
@@ -63,41 +65,40 @@ class Outcome(NamedTuple):
 
     def difference(self) -> str:
         """The largest difference in one line, by unit; of bounds only what breaks them counts."""
+        printed = [cell for cell in self.cells if cell.printed]
         worst: dict[str, float] = {}
-        for cell in filter(lambda cell: cell.printed, self.cells):
-            if (cell.relation == "=" or not cell.agrees) and abs(cell.difference) >= abs(
-                worst.get(cell.unit, 0.0)
-            ):
+        for cell in printed:
+            if cell.relation != "=" and cell.agrees:
+                continue
+            if abs(cell.difference) >= abs(worst.get(cell.unit, 0.0)):
                 worst[cell.unit] = cell.difference
         if not worst:
-            return "within" if any(cell.printed for cell in self.cells) else "–"
+            return "within" if printed else "–"
         return "; ".join(
             f"{unit} {_signed(value, self.digits)}".strip() for unit, value in worst.items()
         )
 
     def frame(self) -> pd.DataFrame:
-        """Every cell, a row each."""
-        names = {
-            "cell": [cell.name for cell in self.cells],
-            "paper": [self._printed(cell) for cell in self.cells],
-        }
-        frame = pd.DataFrame(names).assign(
-            ours=[_number(cell.ours, self.digits) for cell in self.cells],
-            difference=[
-                _signed(cell.difference, self.digits) if cell.printed else "–"
-                for cell in self.cells
-            ],
-            outside=["" if cell.agrees else "outside" for cell in self.cells],
-        )
+        """One row per cell; a column says which are outside, if some are."""
+        rows = []
+        for cell in self.cells:
+            difference = _signed(cell.difference, self.digits) if cell.printed else "–"
+            row = {
+                "cell": cell.name,
+                "paper": self._printed(cell),
+                "ours": _number(cell.ours, self.digits),
+                "difference": difference,
+                "outside": "" if cell.agrees else "outside",
+            }
+            rows.append(row)
+        frame = pd.DataFrame(rows)
         return frame if self.outside else frame.drop(columns="outside")
 
     def paper(self) -> str:
         """The paper's numbers in one line."""
         cells = [cell for cell in self.cells if cell.printed]
-        return (
-            self._line([cell.paper for cell in cells], list(map(self._printed, cells)))
-            or "not printed"
-        )
+        line = self._line([cell.paper for cell in cells], [self._printed(cell) for cell in cells])
+        return line or "not printed"
 
     def ours(self) -> str:
         """Our numbers in one line."""
@@ -105,11 +106,13 @@ class Outcome(NamedTuple):
         return self._line(values, [_number(value, self.digits) for value in values])
 
     def _printed(self, cell: Cell) -> str:
+        """The paper's number, after a sign if it is a bound."""
         if not cell.printed:
             return "–"
         return {"=": "", "<=": "≤ ", ">=": "≥ "}[cell.relation] + _number(cell.paper, self.digits)
 
     def _line(self, values: list[float], texts: list[str]) -> str:
+        """A few numbers one after the other; of many, how many they are and their range."""
         if len(values) <= 4:
             return " / ".join(texts)
         low, high = (_number(end, self.digits) for end in (min(values), max(values)))
@@ -125,8 +128,9 @@ def between(
     name: str, low: float, ours: float, high: float, room: float = 0.0
 ) -> tuple[Cell, Cell]:
     """A number that the paper puts into a range: a cell for each end."""
-    return Cell(f"{name}, from below", low, ours, room, ">="), Cell(
-        f"{name}, from above", high, ours, room, "<="
+    return (
+        Cell(f"{name}, from below", low, ours, room, ">="),
+        Cell(f"{name}, from above", high, ours, room, "<="),
     )
 
 
@@ -140,13 +144,22 @@ def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> I
 
 
 def _number(value: float, digits: int) -> str:
+    """A number to so many digits, a whole one without any, and no minus before zero.
+
+    >>> _number(0.1256, 3), _number(1234.0, 3), _number(-0.00001, 3)
+    ('0.126', '1,234', '0.000')
+    """
     if abs(value) < 1e-12:  # rounding
         return "0"
     if value < 0:
-        return ("−" if round(value, digits) else "") + _number(-value, digits)
+        sign = "−" if round(value, digits) else ""
+        return sign + _number(-value, digits)
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.{digits}f}"
 
 
 def _signed(value: float, digits: int) -> str:
+    """A difference with its sign; "0" if all its digits are zeros."""
     text = _number(abs(value), digits)
-    return "0" if not text.strip("0.") else ("+" if value > 0 else "−") + text
+    if not text.strip("0."):
+        return "0"
+    return ("+" if value > 0 else "−") + text

@@ -20,7 +20,7 @@ from adalib.paper.ablations import LEAKS
 from adalib.paper.patterns import nearest_mix
 from adalib.paper.referee import measures, rows_results, rows_theory
 from adalib.paper.referee.measures import MATH, SHOWN, SIMULATED_MATH
-from adalib.paper.referee.wording import BOTH, with_interval
+from adalib.paper.referee.wording import BOTH, Finding, with_interval
 from adalib.paper.settings import (
     BENCHMARKS,
     PAPER,
@@ -34,7 +34,7 @@ from adalib.solve.oracle import oracle_labels
 from adalib.table import archetypes
 
 
-def method_claim(rows=measures.honest):
+def method_claim(rows=measures.honest) -> Finding:
     """Decide on the claim "pipeline"."""
     word = rows()["label"]
     ours = [rows(f"{name} held out")["label"] for name in BENCHMARKS]
@@ -46,7 +46,7 @@ def method_claim(rows=measures.honest):
     return word.gain, says, word.gain_low > 0 and all(row.gain_low <= 0 for row in ours)
 
 
-def fast(seconds=rows_theory.seconds_to_train):
+def fast(seconds=rows_theory.seconds_to_train) -> Finding:
     """Decide on the claim "training time"."""
     took = seconds()
     return (
@@ -56,7 +56,7 @@ def fast(seconds=rows_theory.seconds_to_train):
     )
 
 
-def windows_claim(estimates=measures.estimates):
+def windows_claim(estimates=measures.estimates) -> Finding:
     """Decide on the claim "windows"."""
     windows = estimates("windows")
     subsets = estimates("subsets")
@@ -70,7 +70,7 @@ def windows_claim(estimates=measures.estimates):
     return ratio, f"{says} (drawn from the answers to MATH)", abs(off) < 4 * error
 
 
-def upper(samples=48, optimism=measures.optimism):
+def upper(samples=48, optimism=measures.optimism) -> Finding:
     """Decide on the claim "oracle as bound"."""
     score = measures.rehearsed(samples)
     truth = measures.like_math().table()
@@ -86,7 +86,7 @@ def upper(samples=48, optimism=measures.optimism):
     return claimed - best, says, claimed - best > 0.01 and worth < best and clear
 
 
-def few_trials(trials=measures.trials):
+def few_trials(trials=measures.trials) -> Finding:
     """Decide on the claim "8 to 16 trials"."""
     votes = trials().loc[16]
     best = trials(True).loc[16]
@@ -101,7 +101,7 @@ def few_trials(trials=measures.trials):
     return votes.agree, says, max(votes.agree, best.agree) < 0.9
 
 
-def one_trial(trials=measures.trials):
+def one_trial(trials=measures.trials) -> Finding:
     """Decide on the claim "one trial"."""
     one = trials().loc[1]
     says = (
@@ -115,7 +115,7 @@ def one_trial(trials=measures.trials):
     )
 
 
-def grading(printed=PAPER):
+def grading(printed=PAPER) -> Finding:
     """Decide on the claim "base accuracy"."""
     made = PAPER_CLAIMS["elsewhere"][SHOWN]
     first = printed[SHOWN]["main"]["Fixed"]["accuracy"][0]
@@ -125,7 +125,7 @@ def grading(printed=PAPER):
     return made - first, says, made - first > 0.2 and spread < 0.02
 
 
-def stratified(printed=PAPER):
+def stratified(printed=PAPER) -> Finding:
     """Decide on the claim "stratified"."""
     levels = [[cell["acc1"] for cell in printed[n]["per_level"].values()] for n in SIMULATED_MATH]
     overall = [printed[n]["main"]["Fixed"]["accuracy"][0] for n in SIMULATED_MATH]
@@ -137,14 +137,14 @@ def stratified(printed=PAPER):
     )
 
 
-def listed(row=rows_theory.features):
+def listed(row=rows_theory.features) -> Finding:
     """Decide on the claim "sixteen features"."""
     lacking = int(row().cells[1].ours)
     says = f"{lacking} names in the figure are not in the list; {LEAKS[0]} needs the answer key"
     return lacking, says, lacking > 0
 
 
-def overhead(seconds=rows_theory.seconds_to_route):
+def overhead(seconds=rows_theory.seconds_to_route) -> Finding:
     """Decide on the claim "overhead"."""
     took = 1e3 * seconds()
     says = (
@@ -154,7 +154,7 @@ def overhead(seconds=rows_theory.seconds_to_route):
     return took, says, took < 1
 
 
-def seeds(printed=PAPER):
+def seeds(printed=PAPER) -> Finding:
     """Decide on the claim "three seeds"."""
     error = min(float(settings.utility(name).acc[:, 0].std() / np.sqrt(40)) for name in BENCHMARKS)
     spread = max(max(printed[n]["main"]["Ours"]["std"]) for n in PAPER_SETTINGS)
@@ -165,7 +165,7 @@ def seeds(printed=PAPER):
     return error, says, error > 10 * spread
 
 
-def worth_claim(names=BENCHMARKS):
+def worth_claim(names=BENCHMARKS) -> Finding:
     """Decide on the claim "formulation"."""
     found = [measures.oracle_of(name, 2) for name in names]
     least = min(found, key=lambda row: row["gain"])
@@ -185,7 +185,7 @@ def worth_claim(names=BENCHMARKS):
     return least["gain"], says, least["gain"] > 0.02 and least["gain_low"] > 0
 
 
-def kinds_claim(names=BENCHMARKS):
+def kinds_claim(names=BENCHMARKS) -> Finding:
     """Decide on the claim "kinds"."""
     kinds = [archetypes(settings.utility(name)) for name in names]
     least = min(
@@ -200,13 +200,13 @@ def kinds_claim(names=BENCHMARKS):
     )
 
 
-def decoupled(row=rows_theory.oracle):
+def decoupled(row=rows_theory.oracle) -> Finding:
     """Decide on the claim "decoupling"."""
     worst = max(cell.ours for cell in row().cells)
     return worst, f"largest difference from trying all policies: {worst:g}", worst < 1e-9
 
 
-def single_knob(row=rows_results.known):
+def single_knob(row=rows_results.known) -> Finding:
     """Decide on the claim "one price"."""
     prices = sum(len(settings.path(name).lam) for name in BENCHMARKS)
     lost = int(row().cells[0].ours)
@@ -217,7 +217,7 @@ def single_knob(row=rows_results.known):
     )
 
 
-def free(printed=PAPER):
+def free(printed=PAPER) -> Finding:
     """Decide on the claim "free compute"."""
     cost = printed["deepseek-v3-gsm8k"]["lambda_sweep"]["cost"][-1]
     return (
@@ -227,7 +227,7 @@ def free(printed=PAPER):
     )
 
 
-def leaving(setting="word-fewshot"):
+def leaving(setting="word-fewshot") -> Finding:
     """Decide on the claim "who leaves first"."""
     table = settings.utility(setting)
     content = oracle_labels(table.acc, table.cost, 0.01) == 0
@@ -239,7 +239,7 @@ def leaving(setting="word-fewshot"):
     )
 
 
-def targeting(misses=measures.printed_misses):
+def targeting(misses=measures.printed_misses) -> Finding:
     """Decide on the claim "budget targeting"."""
     missed = misses()
     over = sum(miss > 0 for miss in missed)
@@ -251,7 +251,7 @@ def targeting(misses=measures.printed_misses):
     )
 
 
-def nine(misses=measures.printed_misses):
+def nine(misses=measures.printed_misses) -> Finding:
     """Decide on the claim "nine of nine"."""
     math = [abs(miss) for miss in misses()[:9]]
     within = sum(miss < 0.05 - 1e-9 for miss in math)
@@ -262,7 +262,7 @@ def nine(misses=measures.printed_misses):
     )
 
 
-def mixing(misses=measures.mixed_misses):
+def mixing(misses=measures.mixed_misses) -> Finding:
     """Decide on the claim "mixing"."""
     off = misses()
     return (
@@ -272,7 +272,7 @@ def mixing(misses=measures.mixed_misses):
     )
 
 
-def logarithm(budget=8.5):
+def logarithm(budget=8.5) -> Finding:
     """Decide on the claim "logarithmic search"."""
     jump = np.array([[0.2, 0.2, 0.2, 0.2, 0.8]] * 2)
     cost = np.array([1, 2, 4, 8, 16])
@@ -283,7 +283,7 @@ def logarithm(budget=8.5):
     return error, says, error > 1
 
 
-def lattice(finer=None):
+def lattice(finer=None) -> Finding:
     """Decide on the claim "plateaus"."""
     half = settings.answers(MATH[0]).split_samples(0)[0]  # 48 answers, as the paper has
     tables = [half.table(**way) for way in (PAPER_WAY, finer or {})]
@@ -295,15 +295,15 @@ def lattice(finer=None):
     return widest[1] / widest[0], says, widest[1] < 0.7 * widest[0]
 
 
-def _holds(statement: str, lines: slice, fared=measures.failures):
-    """Of a statement that is right as printed: it fails nowhere."""
+def _holds(statement: str, lines: slice, fared=measures.failures) -> Finding:
+    """Decide on a statement that is right as printed: it fails nowhere."""
     table = fared(statement)[lines]
     broken = int(table.failures.sum())
     return broken, f"{broken} failures in {table.cases.iloc[0]} random cases", broken == 0
 
 
-def _fails(statement: str, line: int, fared=measures.failures):
-    """Of a statement that is not: it fails, and what we put in its place does not."""
+def _fails(statement: str, line: int, fared=measures.failures) -> Finding:
+    """Decide on a statement that is not: it fails, and what we put in its place does not."""
     table = fared(statement)
     broken = int(table.failures[line])
     ours = int(table.failures[table.version == "ours"].sum())
@@ -325,7 +325,7 @@ optimality_condition = partial(_fails, "Optimal price", 0)
 theorem_3_2 = partial(_fails, "Theorem 3", 1)
 
 
-def exact(fared=measures.failures):
+def exact(fared=measures.failures) -> Finding:
     """Decide on the claim "exact solution"."""
     missed = int(fared("Proposition 1").failures[1])
     everett = int(fared("Everett").failures.sum())
@@ -336,7 +336,7 @@ def exact(fared=measures.failures):
     return missed, says, missed > 0 and everett == 0
 
 
-def proportional(compared=measures.on_math):
+def proportional(compared=measures.on_math) -> Finding:
     """Decide on the claim "proportional"."""
     runs = pd.concat(
         [compared(*way).runs for way in product(("noise", "text"), ("row", "question"))]
@@ -349,7 +349,7 @@ def proportional(compared=measures.on_math):
     )
 
 
-def drawn_claim(lines=measures.lines_passed, fared=measures.failures):
+def drawn_claim(lines=measures.lines_passed, fared=measures.failures) -> Finding:
     """Decide on the claim "figure of Theorem 2"."""
     dotted, dashed = lines()
     theorem = fared("Theorem 2")
@@ -366,7 +366,7 @@ def drawn_claim(lines=measures.lines_passed, fared=measures.failures):
     )
 
 
-def vanishes(copies=measures.perfect_copies):
+def vanishes(copies=measures.perfect_copies) -> Finding:
     """Decide on the claim "vanishing gap"."""
     broken, tried = copies()
     return (

@@ -14,7 +14,7 @@ from adalib.paper import results, settings
 from adalib.paper.patterns import level_shares
 from adalib.paper.referee import measures, rows_results
 from adalib.paper.referee.measures import MATH, SHOWN, SIMULATED_MATH
-from adalib.paper.referee.wording import BOTH, with_interval
+from adalib.paper.referee.wording import BOTH, Finding, with_interval
 from adalib.paper.settings import (
     BENCHMARKS,
     PAPER,
@@ -27,7 +27,7 @@ from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 
 
-def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
+def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks) -> Finding:
     """Decide on the claim "beats everyone"."""
     gain = 100 * implied().gain
     clear = sum(row.gain_low > 0 for row in held("label"))
@@ -42,7 +42,7 @@ def everywhere(implied=results.implied_held_out, held=measures.on_benchmarks):
     return gain.mean(), says, abs(gain.mean()) < 0.5
 
 
-def noise_table(rows=measures.reconstructed, held=measures.on_benchmarks):
+def noise_table(rows=measures.reconstructed, held=measures.on_benchmarks) -> Finding:
     """Decide on the claim "table as evidence"."""
     cells = rows().pivot(index=["setting", "target"], columns="method", values="accuracy")
     ahead = int(cells.Ours.gt(cells[["Fixed", "Random", "Heuristic"]].max(axis=1)).sum())
@@ -56,7 +56,7 @@ def noise_table(rows=measures.reconstructed, held=measures.on_benchmarks):
     return ahead, says, ahead == len(cells) and clear == 0
 
 
-def matched(gains=results.claimed_gains):
+def matched(gains=results.claimed_gains) -> Finding:
     """Decide on the claim "matched budgets"."""
     best = gains().set_index("setting").loc["qwen2.5-7b-math"]
     left = f"beside a mix at equal cost {best.over_mix:.3f} is left"
@@ -64,7 +64,7 @@ def matched(gains=results.claimed_gains):
     return best.cost / best.fixed_cost - 1, says, best.cost > best.fixed_cost
 
 
-def points(gains=measures.printed_gains, claimed=results.claimed_gains):
+def points(gains=measures.printed_gains, claimed=results.claimed_gains) -> Finding:
     """Decide on the claim "points over Fixed"."""
     ours = 100 * gains("Ours")[:3]
     printed_range = [100 * end for end in PAPER_CLAIMS["gain_range"]]
@@ -80,7 +80,7 @@ def points(gains=measures.printed_gains, claimed=results.claimed_gains):
     )
 
 
-def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
+def imitation(rows=measures.reconstructed, implied=results.implied_held_out) -> Finding:
     """Decide on the claim "imitation"."""
     noise = rows().imitation.dropna()
     implied = implied()
@@ -93,7 +93,7 @@ def imitation(rows=measures.reconstructed, implied=results.implied_held_out):
     return noise.min(), says, noise.min() > 0.88 and below > 6
 
 
-def thrift(rows=measures.reconstructed):
+def thrift(rows=measures.reconstructed) -> Finding:
     """Decide on the claim "thrift"."""
     ours = rows().query("method == 'Ours' and target == 3").set_index("setting").cost
     gsm8k, math = (ours[name] for name in BENCHMARKS)
@@ -103,7 +103,7 @@ def thrift(rows=measures.reconstructed):
     return ours.max(), f"{says}{PAPER[SHOWN]['main']['Ours']['cost'][-1]:.2f}", ours.max() < 2.9
 
 
-def heuristic(gains=measures.printed_gains):
+def heuristic(gains=measures.printed_gains) -> Finding:
     """Decide on the claim "heuristic"."""
     length, random = (100 * gains(method)[:3] for method in ("Heuristic", "Random"))
     printed_range = [100 * end for end in PAPER_CLAIMS["heuristic_range"]]
@@ -119,7 +119,7 @@ def heuristic(gains=measures.printed_gains):
     )
 
 
-def baselines(printed=PAPER):
+def baselines(printed=PAPER) -> Finding:
     """Decide on the claim "baselines"."""
     same = 0
     extra = []
@@ -140,7 +140,7 @@ def baselines(printed=PAPER):
     return max(extra), says, same == 4 and max(extra) > 0.005
 
 
-def middle(along=measures.along):
+def middle(along=measures.along) -> Finding:
     """Decide on the claim "largest gains"."""
     found = along().set_index("target")
     oracle, curve = (found[found.policy == policy] for policy in ("oracle", "curve"))
@@ -153,7 +153,7 @@ def middle(along=measures.along):
     return peaks.max(), says, peaks.between(2, 6).all() and not (curve.low > 0).any()
 
 
-def plateau(printed=PAPER):
+def plateau(printed=PAPER) -> Finding:
     """Decide on the claim "plateau at 3"."""
     least = min(min(printed[name]["level_gain"]) for name in SIMULATED_MATH)
     three = max(
@@ -170,7 +170,7 @@ def plateau(printed=PAPER):
     )
 
 
-def predictable(correlations=measures.ranked_by_text):
+def predictable(correlations=measures.ranked_by_text) -> Finding:
     """Decide on the claim "predictable"."""
     reach = 1.96 / np.sqrt(297)  # what chance reaches with 300 questions
     (easy, gsm), (hard, math) = correlations().values()
@@ -185,7 +185,7 @@ def predictable(correlations=measures.ranked_by_text):
     return easy, says, easy > reach and max(abs(gsm), abs(math)) < reach
 
 
-def medium(levels=measures.levels):
+def medium(levels=measures.levels) -> Finding:
     """Decide on the claim "gains by level"."""
     large, small = levels()
     tops = [int(each.gain.idxmax()) for each in (large, small)]
@@ -195,14 +195,14 @@ def medium(levels=measures.levels):
     return large.gain[3], says, tops == [3, 2] and not apart
 
 
-def by_difficulty(contrast=measures.contrast):
+def by_difficulty(contrast=measures.contrast) -> Finding:
     """Decide on the claim "difficulty, not model"."""
     found = contrast()
     says = "from our smaller to our larger model, level 3 of MATH gains more than level 2 does, by"
     return found.mean, f"{says} {with_interval(found)}", found.low > 0
 
 
-def selective(budget=3.0):
+def selective(budget=3.0) -> Finding:
     """Decide on the claim "selective oracle"."""
     tables = [measures.in_sample(name) for name in (*BENCHMARKS, MATH[1])]
     ones = [
@@ -215,7 +215,7 @@ def selective(budget=3.0):
     return min(ones), says, min(ones) > 0.5
 
 
-def two_rare(printed=PAPER):
+def two_rare(printed=PAPER) -> Finding:
     """Decide on the claim "b = 2 is rare"."""
     more = [
         np.subtract(*printed[name]["main"]["Fixed"]["accuracy"][1::-1]) for name in PAPER_SETTINGS
@@ -227,14 +227,14 @@ def two_rare(printed=PAPER):
     return max(more), says, max(more) < 0.0005
 
 
-def two_frequent(printed=PAPER):
+def two_frequent(printed=PAPER) -> Finding:
     """Decide on the claim "b = 2 is frequent"."""
     rows = np.concatenate([printed[name]["label_shares"] for name in SIMULATED_MATH])
     behind = int((np.sort(rows[:, 2:], axis=1)[:, -2] > rows[:, 1]).sum())
     return behind, f"b = 2 is behind two larger budgets in {behind} of 9 printed rows", behind > 0
 
 
-def hump(null=measures.null_hump, fifths=measures.fifths):
+def hump(null=measures.null_hump, fifths=measures.fifths) -> Finding:
     """Decide on the claim "inverted U"."""
     value = null()
     best = fifths().sort_values("gain").iloc[-1]
@@ -246,7 +246,7 @@ def hump(null=measures.null_hump, fifths=measures.fifths):
     return value, says, value > 1 and best.gain_low > 0
 
 
-def levels_claim(printed=PAPER):
+def levels_claim(printed=PAPER) -> Finding:
     """Decide on the claim "by level"."""
     gains = np.array([printed[name]["level_gain"] for name in SIMULATED_MATH])
     more = int((gains[:, 0] > gains[:, 2]).sum())
@@ -260,7 +260,7 @@ def levels_claim(printed=PAPER):
     return more, f"level 2 gains more than 4 in {more} of 3 printed settings; {get}", more == 3
 
 
-def faithful(copied=measures.copied):
+def faithful(copied=measures.copied) -> Finding:
     """Decide on the claim "faithful copy"."""
     noise, text = copied()
     says = (
@@ -274,7 +274,7 @@ def faithful(copied=measures.copied):
     )
 
 
-def four_clusters(clusters=measures.real_clusters):
+def four_clusters(clusters=measures.real_clusters) -> Finding:
     """Decide on the claim "four clusters"."""
     centres = clusters()
     easy, hard, first = (centres[key] for key in ("easy_first", "hard_highest", "responsive_first"))
@@ -285,7 +285,7 @@ def four_clusters(clusters=measures.real_clusters):
     return first, says, easy >= 0.75 and hard < 0.25 and 0.25 < first < 0.5
 
 
-def responsive(clusters=measures.real_clusters):
+def responsive(clusters=measures.real_clusters) -> Finding:
     """Decide on the claim "responsive minority"."""
     share = clusters()["responsive_share"]
     return (
@@ -295,7 +295,7 @@ def responsive(clusters=measures.real_clusters):
     )
 
 
-def trees(compared=measures.on_math):
+def trees(compared=measures.on_math) -> Finding:
     """Decide on the claim "trees beat linear"."""
     ours = {
         split: measures.trees_over_linear(compared("noise", split)) for split in ("row", "question")
@@ -313,7 +313,7 @@ def trees(compared=measures.on_math):
     )
 
 
-def constant_gap(printed=PAPER_ABLATIONS):
+def constant_gap(printed=PAPER_ABLATIONS) -> Finding:
     """Decide on the claim "oracle gap of the ablation"."""
     table = pd.DataFrame(printed["classifiers"]).T
     both = table.accuracy + table.gap
@@ -337,7 +337,7 @@ def constant_gap(printed=PAPER_ABLATIONS):
     return off, says, (both - oracle).abs().max() < 0.001
 
 
-def errors_claim(printed=PAPER_ABLATIONS):
+def errors_claim(printed=PAPER_ABLATIONS) -> Finding:
     """Decide on the claim "8 to 25%"."""
     errors = 1 - pd.DataFrame(printed["classifiers"]).T.imitation
     return (
@@ -347,7 +347,7 @@ def errors_claim(printed=PAPER_ABLATIONS):
     )
 
 
-def near_claim(compared=measures.on_math):
+def near_claim(compared=measures.on_math) -> Finding:
     """Decide on the claim "near misses"."""
     text = compared("text", "question")
     noise = compared("noise", "row")
@@ -364,7 +364,7 @@ def near_claim(compared=measures.on_math):
     return strict["near"], says, max(strict["near"], charity["near"]) < 0.5
 
 
-def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
+def dozens(curve=measures.curve_of_data, grown=results.recorded_frame) -> Finding:
     """Decide on the claim "a few dozen questions"."""
     crossed = measures.passes_fixed(curve(MATH[0]))
     held = [grown(f"{name}, held-out shares") for name in BENCHMARKS]
@@ -380,7 +380,7 @@ def dozens(curve=measures.curve_of_data, grown=results.recorded_frame):
     return crossed, says, crossed <= 0.25 and not (label.low > 0).any()
 
 
-def bottleneck(curve=measures.curve_of_data):
+def bottleneck(curve=measures.curve_of_data) -> Finding:
     """Decide on the claim "features are the bottleneck"."""
     every = curve(MATH[0]).loc["all"]
     gap = float(every.oracle[1.0] - every.accuracy[1.0])
@@ -391,7 +391,7 @@ def bottleneck(curve=measures.curve_of_data):
     )
 
 
-def powers(menus=measures.menus_of):
+def powers(menus=measures.menus_of) -> Finding:
     """Decide on the claim "powers of two"."""
     found = pd.DataFrame([menus(name) for name in BENCHMARKS])
     parts = [
@@ -409,7 +409,7 @@ def powers(menus=measures.menus_of):
     return found["fine"].max(), says, small and found["fine"].between(0, 0.003).all()
 
 
-def even(importances=measures.importances):
+def even(importances=measures.importances) -> Finding:
     """Decide on the claim "even importances"."""
     found = importances()
     least, most = PAPER_ABLATIONS["importance_range"]  # of the 16 printed features
@@ -424,7 +424,7 @@ def even(importances=measures.importances):
     return high - low, says, least - 0.03 < low and high < most + 0.03
 
 
-def first_claim(row=rows_results.known):
+def first_claim(row=rows_results.known) -> Finding:
     """Decide on the claim "first to formalise"."""
     differs = int(row().cells[0].ours)
     prices = sum(len(settings.path(name).lam) for name in BENCHMARKS)
@@ -435,7 +435,7 @@ def first_claim(row=rows_results.known):
     return differs, says, differs == 0
 
 
-def difference(rows=measures.honest):
+def difference(rows=measures.honest) -> Finding:
     """Decide on the claim "unlike marginal rewards"."""
     held = [rows(f"{name} held out") for name in BENCHMARKS]
     leads = [mean_interval(np.subtract(each["curve"].gains, each["label"].gains)) for each in held]
@@ -446,10 +446,10 @@ def difference(rows=measures.honest):
     )
     # Open is what helps: one way may lead the other, but neither shows a gain over the mix.
     shown = any(each[policy].gain_low > 0 for each in held for policy in ("curve", "label"))
-    return max(lead.mean for lead in leads), says, not shown
+    return max(float(lead.mean) for lead in leads), says, not shown
 
 
-def any_setting(settings=("word-fewshot", "drill-fewshot")):
+def any_setting(settings=("word-fewshot", "drill-fewshot")) -> Finding:
     """Decide on the claim "any setting"."""
     words, drills = (measures.oracle_of(setting, 3)["gain"] for setting in settings)
     gains = "{} points on word problems, {} on drills".format(*map(in_points, (words, drills)))
@@ -457,7 +457,7 @@ def any_setting(settings=("word-fewshot", "drill-fewshot")):
     return drills / words, says, drills < words / 2
 
 
-def discrete(menu=tuple(range(1, 17))):
+def discrete(menu=tuple(range(1, 17))) -> Finding:
     """Decide on the claim "discrete budgets"."""
     more = [measures.menus_of(name, menu=menu)["mine"] for name in BENCHMARKS]
     parts = [in_points(value, 2) for value in more]

@@ -1,8 +1,8 @@
 """Measurements that several rows and claims share, with the calls and seeds of the chapters.
 
 Cases, draws and trained models are those of the chapters, so that the pages cannot disagree. Where
-a claim is about MATH or GSM8K, the real answers to both decide; the simulated settings are beside
-the printed tables.
+a claim is about MATH or GSM8K, the real answers to both decide; the simulated settings are compared
+with the printed tables.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import pandas as pd
 
 from adalib.datasets.folds import deal
 from adalib.datasets.populations import Population, flat_null
+from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
-from adalib.evaluate.baselines import best_mix, noise_features
+from adalib.evaluate.baselines import Plan, best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
 from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, mean_interval
@@ -41,6 +42,13 @@ SHOWN = "deepseek-v3-math"
 
 #: MATH, answered by a small model of one of the paper's families, and by its smaller sister.
 MATH = ("math-qwen15", "math-qwen05")
+
+# Clusters of curves, by their place in `patterns.SHAPES`.
+_EASY = 0
+_RESPONSIVE = 1
+_HARD = 3
+
+_RUNS = 40  # of the trials of Appendix D
 
 #: The simulated settings that stand in for the paper's three on MATH.
 SIMULATED_MATH = PAPER_SETTINGS[:3]
@@ -108,16 +116,14 @@ def rehearsed(samples: int, halves: bool = False) -> OracleScore:
 @cache
 def optimism() -> dict[str, Interval]:
     """Return the oracle's claim at B = 3 from 48 answers, less its labels' score on 48 others."""
-    scores = {
-        name: cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY) for name in BENCHMARKS
-    }
-    ends = {
-        name: (score.optimism.mean, score.optimism.low, score.optimism.high)
-        for name, score in scores.items()
-    }
-    return {
-        name: Interval(*(float(np.asarray(end)[0]) for end in each)) for name, each in ends.items()
-    }
+    found = {}
+    for name in BENCHMARKS:
+        score = cross_fitted_oracle(settings.answers(name), [3.0], **PAPER_WAY)
+        mean, low, high = np.ravel(
+            [score.optimism.mean, score.optimism.low, score.optimism.high]
+        ).tolist()
+        found[name] = Interval(mean, low, high)
+    return found
 
 
 @cache
@@ -140,32 +146,32 @@ def estimates(estimator: Literal["subsets", "windows"]) -> np.ndarray:
 def trials(best_of: bool = False) -> pd.DataFrame:
     """Try the advice of Appendix D on the population like MATH, 40 times.
 
-    Labels at B = 3 come from 1, 8 or 16 trials per budget.
+    Labels at B = 3 come from 1, 8 or 16 trials per budget, one row each. A trial is a vote of b
+    answers, or with ``best_of`` it succeeds if one of b answers is right.
 
-    A trial is a vote of b answers, or succeeds if the best of them is right. Two runs ``agree`` on
-    so many labels, of which the commonest one has the share ``common``. Over the runs the worth of
-    the labels has the standard deviation ``spread``, and the mean accuracy of a fixed budget the
+    The labels claim an accuracy (``claimed``) and have a true one (``worth``). Two runs ``agree``
+    on so many labels, of which the commonest one has the share ``common``. Over the runs the worth
+    of the labels has the standard deviation ``spread``, and the mean accuracy of a fixed budget the
     standard ``error``.
     """
     truth = like_math().table()
+    acc = 1 - (1 - truth.acc[:, :1]) ** np.array(truth.budgets) if best_of else truth.acc
     rng = np.random.default_rng(0)
     rows = {}
-    acc = 1 - (1 - truth.acc[:, :1]) ** np.array(truth.budgets) if best_of else truth.acc
     for number in (1, 8, 16):
-        drawn = rng.binomial(number, acc, (40, *acc.shape)) / number
+        drawn = rng.binomial(number, acc, (_RUNS, *acc.shape)) / number
         labels = np.array([frontier(each, truth.cost).at(3).labels for each in drawn])
-        shown, true = (
-            np.take_along_axis(part, labels[..., None], axis=2)
-            for part in (drawn, np.stack([acc] * 40))
-        )
-        # In how many runs a question got each label.
+        claimed = np.take_along_axis(drawn, labels[..., None], axis=2)
+        worth = np.take_along_axis(np.stack([acc] * _RUNS), labels[..., None], axis=2)
+        # In how many runs a question got each label; of all pairs of runs, those that agree.
         got = (labels[..., None] == np.arange(truth.k)).sum(axis=0)
+        agreeing_pairs = (got * (got - 1)).sum(axis=1)
         rows[number] = {
-            "claimed": shown.mean(),
-            "worth": true.mean(),
-            "agree": (got * (got - 1)).sum(axis=1).mean() / (40 * 39),
+            "claimed": claimed.mean(),
+            "worth": worth.mean(),
+            "agree": agreeing_pairs.mean() / (_RUNS * (_RUNS - 1)),
             "common": np.mean([np.bincount(run).max() / run.size for run in labels]),
-            "spread": true.mean(axis=(1, 2)).std(),
+            "spread": worth.mean(axis=(1, 2)).std(),
             "error": (drawn.mean(axis=1) - acc.mean(axis=0)).std(),
         }
     return pd.DataFrame(rows).T
@@ -187,27 +193,34 @@ def null_hump() -> float:
 @cache
 def clusters() -> dict[str, float]:
     """Return the numbers that the paper states of four clusters, for the simulated curves."""
-    kinds = curve_clusters(np.concatenate([settings.utility(name).acc for name in PAPER_SETTINGS]))
-    easy, responsive, _, hard = kinds.centres
-    member = dict(zip(PAPER_SETTINGS, np.split(kinds.labels, len(PAPER_SETTINGS)), strict=True))
+    found = curve_clusters(np.concatenate([settings.utility(name).acc for name in PAPER_SETTINGS]))
+    easy, responsive, _, hard = found.centres
+    by_setting = np.split(found.labels, len(PAPER_SETTINGS))
+    clusters_of = dict(zip(PAPER_SETTINGS, by_setting, strict=True))
     labels = searched(SHOWN, 2.0).labels
-    kind = member[SHOWN]
-    many = settings.utility(SHOWN).cost[labels] * (labels >= 2)
+    cluster = clusters_of[SHOWN]
     figures = {
         "easy_first": easy[0],
         "responsive_first": responsive[0],
         "responsive_last": responsive[-1],
+        "hard_highest": hard.max(),
+        "gsm8k_easy": np.mean(clusters_of["deepseek-v3-gsm8k"] == _EASY),
+        "easy_one": np.mean(labels[cluster == _EASY] == 0),
+        "hard_one": np.mean(labels[cluster == _HARD] == 0),
+        "responsive_share": _responsive_share(cluster, labels, settings.utility(SHOWN).cost),
     }
-    figures |= {"hard_highest": hard.max(), "gsm8k_easy": np.mean(member["deepseek-v3-gsm8k"] == 0)}
-    figures |= {
-        f"{shape}_one": np.mean(labels[kind == k] == 0) for shape, k in (("easy", 0), ("hard", 3))
-    }
-    figures["responsive_share"] = many[kind == 1].sum() / many.sum()
     return {name: float(value) for name, value in figures.items()}
+
+
+def _responsive_share(cluster: np.ndarray, labels: np.ndarray, cost: np.ndarray) -> float:
+    """Of the answers in budgets of 4 and more, the share that goes to the responsive cluster."""
+    spent = cost[labels] * (labels >= 2)
+    return spent[cluster == _RESPONSIVE].sum() / spent.sum()
 
 
 @cache
 def _cases() -> tuple[theorems.Case, ...]:
+    """The random cases of the chapter "Duality"."""
     return tuple(theorems.random_cases(700, seed=1))
 
 
@@ -215,47 +228,49 @@ def _cases() -> tuple[theorems.Case, ...]:
 def failures(statement: str) -> pd.DataFrame:
     """How a statement fares on the 700 random cases: one row per claim, printed first."""
     surveyed = theorems.survey(theorems.STATEMENTS[statement], _cases())
-    each = surveyed.assign(fails=~surveyed.holds, off=surveyed.gap.abs()).groupby(
-        ["version", "claim"], sort=False
-    )
-    return each.agg(
-        cases=("fails", "size"), failures=("fails", "sum"), widest=("off", "max")
-    ).reset_index()
+    surveyed = surveyed.assign(fails=~surveyed.holds, off=surveyed.gap.abs())
+    claims = surveyed.groupby(["version", "claim"], sort=False)
+    counted = claims.agg(cases=("fails", "size"), failures=("fails", "sum"), widest=("off", "max"))
+    return counted.reset_index()
 
 
 @cache
 def lines_passed() -> tuple[int, int]:
     """Count the random cases whose lost accuracy passes the figure's dotted and dashed lines."""
-    drawn = [theorems.STATEMENTS["Theorem 2, drawn"](case).printed for case in _cases()]
-    return sum(not most.holds for most, _ in drawn), sum(
-        most.left > mean.right + ROUNDING for most, mean in drawn
-    )
+    dotted = 0
+    dashed = 0
+    for case in _cases():
+        lost, regret = theorems.STATEMENTS["Theorem 2, drawn"](case).printed
+        dotted += not lost.holds
+        dashed += lost.left > regret.right + ROUNDING
+    return dotted, dashed
 
 
 @cache
 def perfect_copies() -> tuple[int, int]:
     """Count the random cases in which a copy of the oracle breaks Theorem 3 (2), and all cases."""
-    copies = [
-        replace(case, labels=oracle_labels(case.acc, case.cost, case.lam)) for case in _cases()
-    ]
-    return sum(not theorems.STATEMENTS["Theorem 3"](copy).printed[1].holds for copy in copies), len(
-        copies
-    )
+    broken = 0
+    for case in _cases():
+        copy = replace(case, labels=oracle_labels(case.acc, case.cost, case.lam))
+        broken += not theorems.STATEMENTS["Theorem 3"](copy).printed[1].holds
+    return broken, len(_cases())
 
 
 @cache
 def real_clusters() -> dict[str, float]:
     """Return `clusters` on real answers: centres over benchmarks and models, budgets on MATH."""
-    tables = [settings.utility(name) for name in (*BENCHMARKS, "gsm8k-qwen05", MATH[1])]
-    easy, responsive, _, hard = curve_clusters(
-        np.concatenate([table.acc for table in tables])
-    ).centres
+    names = (*BENCHMARKS, "gsm8k-qwen05", MATH[1])
+    curves = np.concatenate([settings.utility(name).acc for name in names])
+    easy, responsive, _, hard = curve_clusters(curves).centres
     table = in_sample()
     labels = bisect(table.acc, table.cost, 2).labels
-    kind = curve_clusters(table.acc).labels
-    many = table.cost[labels] * (labels >= 2)
-    figures = {"easy_first": easy[0], "hard_highest": hard.max(), "responsive_first": responsive[0]}
-    figures["responsive_share"] = many[kind == 1].sum() / many.sum()
+    cluster = curve_clusters(table.acc).labels
+    figures = {
+        "easy_first": easy[0],
+        "hard_highest": hard.max(),
+        "responsive_first": responsive[0],
+        "responsive_share": _responsive_share(cluster, labels, table.cost),
+    }
     return {name: float(value) for name, value in figures.items()}
 
 
@@ -279,11 +294,13 @@ def levels() -> list[pd.DataFrame]:
 
 def contrast(names: tuple[str, str] = MATH) -> Interval:
     """Compare two models by how much the gain of 16 over 1 rises from level 2 to 3 of MATH."""
-    gains = [settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names]
-    more = gains[0] - gains[1]
+    first, second = (
+        settings.utility(name).acc[:, -1] - settings.utility(name).acc[:, 0] for name in names
+    )
+    lead = first - second
     level = np.array(levels_of(names[0]))
-    # Different questions: any pairing will do.
-    return mean_interval(more[level == 3] - more[level == 2])
+    # The questions of the two levels are different ones, so any pairing will do.
+    return mean_interval(lead[level == 3] - lead[level == 2])
 
 
 def honest(part: str = "word-fewshot by question") -> dict[str, HeldOutRow]:
@@ -308,12 +325,11 @@ def along() -> pd.DataFrame:
 
     The policies are the oracle and predicted curves.
     """
-    rows = [(name, row) for name in BENCHMARKS for row in recorded_rows(f"{name} along the grid")]
-    kept = [
-        (name, r.policy, r.target, r.gain, r.gain_low)
-        for name, r in rows
-        if r.policy in ("oracle", "curve")
-    ]
+    kept = []
+    for name in BENCHMARKS:
+        for row in recorded_rows(f"{name} along the grid"):
+            if row.policy in ("oracle", "curve"):
+                kept.append((name, row.policy, row.target, row.gain, row.gain_low))
     return pd.DataFrame(kept, columns=["setting", "policy", "target", "gain", "low"])
 
 
@@ -325,22 +341,30 @@ def ranked_by_text() -> dict[str, tuple[float, float]]:
     """
     correlations = {}
     for name in BENCHMARKS:
-        table = settings.utility(name)
-        features = text_features(settings.answers(name).questions)
-        fold = deal(range(table.n), 5)
-        curves = np.empty(table.acc.shape)
-        for out in range(5):
-            policy = CurvePolicy().fit(
-                features[fold != out], table.acc[fold != out], table.cost, budget=3
-            )
-            curves[fold == out] = policy.curves(features[fold == out])
-        both = [(each[:, 0], each[:, -1] - each[:, 0]) for each in (curves, table.acc)]
-        first, gain = (
-            pd.Series(guess).corr(pd.Series(true), "spearman")
-            for guess, true in zip(*both, strict=True)
-        )
-        correlations[name] = float(first), float(gain)
+        acc = settings.utility(name).acc
+        curves = _predicted_curves(name)
+        first = _rank_correlation(curves[:, 0], acc[:, 0])
+        gain = _rank_correlation(curves[:, -1] - curves[:, 0], acc[:, -1] - acc[:, 0])
+        correlations[name] = first, gain
     return correlations
+
+
+def _predicted_curves(name: str) -> np.ndarray:
+    """The accuracy curves that text predicts for questions it was not trained on."""
+    table = settings.utility(name)
+    features = text_features(settings.answers(name).questions)
+    fold = deal(range(table.n), 5)
+    curves = np.empty(table.acc.shape)
+    for out in range(5):
+        train = fold != out
+        policy = CurvePolicy().fit(features[train], table.acc[train], table.cost, budget=3)
+        curves[fold == out] = policy.curves(features[fold == out])
+    return curves
+
+
+def _rank_correlation(guess: np.ndarray, true: np.ndarray) -> float:
+    """Spearman's rank correlation."""
+    return float(pd.Series(guess).corr(pd.Series(true), "spearman"))
 
 
 @cache
@@ -356,10 +380,10 @@ def on_math(features: str, split: str) -> Comparison:
     The split is by "row" or "question", or "fold", which scores each question once.
     """
     columns = noise_features(settings.answers(MATH[0]).n, 15) if features == "noise" else None
-    part = f"MATH, {features} " + ("in folds" if split == "fold" else f"by {split}")
-    return recorded_comparison(
-        part, ablations.real_pool(MATH, columns), split, 5 if split == "fold" else 10
-    )
+    pooled = ablations.real_pool(MATH, columns)
+    if split == "fold":
+        return recorded_comparison(f"MATH, {features} in folds", pooled, split, 5)
+    return recorded_comparison(f"MATH, {features} by {split}", pooled, split, 10)
 
 
 def classifier_table(split: str) -> pd.DataFrame:
@@ -369,17 +393,19 @@ def classifier_table(split: str) -> pd.DataFrame:
 
 def trees_over_linear(compared: Comparison | pd.DataFrame) -> float:
     """Return the mean accuracy of the two tree models minus that of the two linear ones."""
-    table = (
-        compared.summary().set_index("classifier") if isinstance(compared, Comparison) else compared
-    )
-    trees, linear = (
-        table.loc[list(names)].accuracy.mean() for names in (("forest", "gbm"), ("logistic", "svm"))
-    )
+    if isinstance(compared, Comparison):
+        compared = compared.summary().set_index("classifier")
+    trees = compared.loc[["forest", "gbm"]].accuracy.mean()
+    linear = compared.loc[["logistic", "svm"]].accuracy.mean()
     return float(trees - linear)
 
 
 def near_misses(confusion: np.ndarray) -> dict[str, float]:
-    """Say where the errors of a confusion matrix go."""
+    """Return the share of errors in a confusion matrix, and where they go, as shares of them.
+
+    ``near`` is to a neighbouring column, ``to_first`` and ``from_first`` are to and from the first,
+    ``far_to_first`` is to the first from a column that is not its neighbour.
+    """
     counts = np.asarray(confusion, dtype=float)
     wrong = counts - np.diag(np.diag(counts))
     errors = {
@@ -410,28 +436,37 @@ def pareto(name: str, grid: Sequence[float] = results.GRID) -> pd.DataFrame:
     estimate = responses.table(**PAPER_WAY)
     chosen = score_oracle(estimate, truth, grid)
     best = score_oracle(truth, truth, grid)
-    # Beyond the cost of the most accurate allocation nothing changes: one classifier stands for all
-    # those budgets.
+    learned = _learned_along(responses, estimate, grid)
+
+    def accuracy(plan: Plan) -> float:
+        return plan.expected(truth.acc).mean()
+
+    return pd.DataFrame(
+        {
+            "budget": np.asarray(grid, dtype=float),
+            "claimed": chosen.claimed.mean(axis=0),
+            "worth": chosen.accuracy.mean(axis=0),
+            "oracle": best.accuracy.mean(axis=0),
+            "mix": [accuracy(best_mix(truth.acc, truth.cost, B)) for B in grid],
+            "fixed": [accuracy(baselines.fixed(truth.cost, B, truth.n)) for B in grid],
+            "random": [accuracy(baselines.random(truth.cost, B, truth.n)) for B in grid],
+            "learned": [row.accuracy for row in learned],
+            "learned_cost": [row.cost for row in learned],
+        }
+    )
+
+
+def _learned_along(
+    responses: Responses, estimate: UtilityTable, grid: Sequence[float]
+) -> list[results.PaperRow]:
+    """The paper's learned policy by our reconstruction, with noise features, at every budget."""
+    # Beyond the cost of the most accurate allocation nothing changes, so one classifier serves for
+    # all those budgets.
     most = float(frontier(estimate.acc, estimate.cost).cost[-1])
     capped = np.minimum(grid, max(most, min(grid))).tolist()
-    learned = results.reconstructed(
-        responses, capped, seeds=1, features=noise_features(responses.n)
-    )
-    at = {row.target: row for row in learned if row.method == "Ours"}
-    ours = [at[budget] for budget in capped]
-    plans = {
-        "mix": [best_mix(truth.acc, truth.cost, budget) for budget in grid],
-        "fixed": [baselines.fixed(truth.cost, budget, truth.n) for budget in grid],
-        "random": [baselines.random(truth.cost, budget, truth.n) for budget in grid],
-    }
-    columns = {"budget": np.asarray(grid, dtype=float), "claimed": chosen.claimed.mean(axis=0)}
-    columns |= {"worth": chosen.accuracy.mean(axis=0), "oracle": best.accuracy.mean(axis=0)}
-    columns |= {
-        plan: np.array([p.expected(truth.acc).mean() for p in made]) for plan, made in plans.items()
-    }
-    return pd.DataFrame(columns).assign(
-        learned=[r.accuracy for r in ours], learned_cost=[r.cost for r in ours]
-    )
+    rows = results.reconstructed(responses, capped, seeds=1, features=noise_features(responses.n))
+    row_by_budget = {row.target: row for row in rows if row.method == "Ours"}
+    return [row_by_budget[budget] for budget in capped]
 
 
 @cache
@@ -443,23 +478,23 @@ def copied() -> tuple[float, float]:
     table = in_sample()
     levels = levels_of(MATH[0])
     labels = bisect(table.acc, table.cost, 3.0).labels
-    learned = results.mostly_seen(noise_features(labels.size), labels)
-    new = patterns.out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)
-    best = level_shares(labels, levels, table.k)
-    noise, text = (
-        float((level_shares(each, levels, table.k) - best).abs().to_numpy().max())
-        for each in (learned, new)
-    )
-    return noise, text
+    oracle_map = level_shares(labels, levels, table.k)
+
+    def largest_difference(columns: np.ndarray) -> float:
+        differences = level_shares(columns, levels, table.k) - oracle_map
+        return float(differences.abs().to_numpy().max())
+
+    noise = results.mostly_seen(noise_features(labels.size), labels)
+    text = patterns.out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)
+    return largest_difference(noise), largest_difference(text)
 
 
 @cache
 def curve_of_data(name: str = SHOWN) -> pd.DataFrame:
     """Return accuracy on all, seen and unseen questions by share of training data: noise, B = 3."""
     runs = ablations.recorded_curve(name, (3.0,))
-    return runs.groupby(["part", "share"])[
-        ["accuracy", "fixed", "oracle", "imitation", "cost"]
-    ].mean()
+    columns = ["accuracy", "fixed", "oracle", "imitation", "cost"]
+    return runs.groupby(["part", "share"])[columns].mean()
 
 
 def passes_fixed(curve: pd.DataFrame) -> float:

@@ -45,6 +45,7 @@ GROUNDS = (
 
 @cache
 def _once(measure: Callable[[], Any]) -> Any:
+    """Measure once, and remember the outcome."""
     return measure()
 
 
@@ -155,9 +156,9 @@ def replication_table() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row an item of the paper: ``id``, ``what``, ``compared``, ``status``, ``see``, ``note``,
-        how many ``cells`` it compares and how many of them lie ``outside``; the numbers of the
-        ``paper``, ``ours``, and their ``difference``.
+        One row per item of the paper: ``id``, ``what``, ``compared``, ``status``, ``see``,
+        ``note``, how many ``cells`` it compares and how many of them lie ``outside``; the numbers
+        of the ``paper``, ``ours``, and their ``difference``.
     """
     fields = ("id", "what", "compared", "status", "see")
     table = pd.DataFrame(
@@ -182,7 +183,7 @@ def claim_table(verdict: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a claim: what it says and where, the verdict, its reason and what it was decided
+        One row per claim: what it says and where, the verdict, its reason and what it was decided
         ``on``; the ``value`` measured, the ``number`` in words, and whether it ``holds``.
     """
     asked = [claim for claim in CLAIMS if verdict in (None, claim.verdict)]

@@ -76,7 +76,7 @@ def shares_row() -> Outcome:
 
 
 def gap_row() -> Outcome:
-    """Table oracle_gap: learned policy beside the oracle."""
+    """Table oracle_gap: learned policy next to the oracle."""
     accuracy, cost = (results.TOLERANCE[part] for part in ("accuracy", "cost"))
     rooms = {"accuracy": accuracy, "imitation": _IMITATION, "gap": _GAP, "cost": cost}
     return outcome(

@@ -251,14 +251,17 @@ def costs() -> Outcome:
 
 
 def _small(count: int = 40) -> list[Case]:
+    """Random cases that are small enough to try every plan."""
     return list(random_cases(count, seed=2, questions=4))
 
 
 def _plans(table: np.ndarray) -> list[tuple[int, ...]]:
+    """Every plan: one column for each row of a table."""
     return list(product(range(table.shape[1]), repeat=len(table)))
 
 
 def _chosen(table: np.ndarray, plan: tuple[int, ...]) -> float:
+    """The mean of a plan's entries."""
     return float(np.mean([row[column] for row, column in zip(table, plan, strict=True)]))
 
 

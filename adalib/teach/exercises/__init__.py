@@ -117,9 +117,7 @@ class Checker:
             return Checked(str(name), False, hint)
         try:
             fault = exercise.fault(answer)
-        except (
-            Exception
-        ) as error:  # an answer can be any object; an error is a hint, not a traceback
+        except Exception as error:  # an answer can be any object; an error becomes a hint
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             fault = f"your answer could not be read: {kind}{error}"
         if fault is None:

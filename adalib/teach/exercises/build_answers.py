@@ -32,97 +32,111 @@ def _some_answers(
 
 
 def _winners(answers: Sequence[str]) -> list[str]:
+    """The answers with the most votes; empty ones do not vote."""
     votes = Counter(answer for answer in answers if answer)
     return [answer for answer in votes if votes[answer] == max(votes.values())]
 
 
 def _won(answers: Sequence[str], gold: str) -> float:
+    """The share of the vote that the right answer wins."""
     winners = _winners(answers)
     return 1 / len(winners) if gold in winners else 0.0
 
 
 def _with_empties(answers: Sequence[str], gold: str) -> float:
+    """The same if empty answers could vote."""
     return _won([answer or "empty" for answer in answers], gold)
 
 
 EXERCISES["data", "vote"] = Build(
-    Inputs(
-        lambda rng: {"answers": _some_answers(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
-        {"answers": ("answer",)},
-        [
+    inputs=Inputs(
+        draw=lambda rng: {"answers": _some_answers(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
+        axes={"answers": ("answer",)},
+        nasty=[
             {"answers": ["7", "8"], "gold": "7"},
             {"answers": ["", "", "7"], "gold": "7"},
             {"answers": ["", ""], "gold": "7"},
             {"answers": ["8", "7", "9", "7"], "gold": "7"},
         ],
     ),
-    _won,
-    "count the answers that are not empty; the right one wins if none has more votes, and shares "
-    "the win if others have as many",
-    "collections.Counter counts; how many answers have the most votes, is the right one among "
-    "them, and what if there are no votes",
-    {
+    brute_force=_won,
+    hint=(
+        "count the answers that are not empty; the right one wins if none has more votes, and "
+        "shares the win if others have as many"
+    ),
+    more=(
+        "collections.Counter counts; how many answers have the most votes, is the right one "
+        "among them, and what if there are no votes"
+    ),
+    mistakes={
         "it lets empty answers vote; they must not": _with_empties,
-        "the first of the tied answers takes all; they must share": lambda answers, gold: float(
-            gold in _winners(answers)[:1]
+        "the first of the tied answers takes all; they must share": (
+            lambda answers, gold: float(gold in _winners(answers)[:1])
         ),
-        "it requires more than half of the votes; the most votes are "
-        "enough": lambda answers, gold: float(
-            2 * answers.count(gold) > len([a for a in answers if a])
+        "it requires more than half of the votes; the most votes are enough": (
+            lambda answers, gold: float(2 * answers.count(gold) > len([a for a in answers if a]))
         ),
-        "that is the share of right answers, not the outcome of the vote": lambda answers, gold: (
-            answers.count(gold) / max(1, len(answers))
+        "that is the share of right answers, not the outcome of the vote": (
+            lambda answers, gold: answers.count(gold) / max(1, len(answers))
         ),
-        "a tie counts as a full win; it must be shared": lambda answers, gold: float(
-            gold in _winners(answers)
+        "a tie counts as a full win; it must be shared": (
+            lambda answers, gold: float(gold in _winners(answers))
         ),
     },
 )
 
 
 def _draw_budget(rng: np.random.Generator) -> Case:
+    """Draw some answers, and a budget that they allow."""
     answers = _some_answers(rng, 2, 7, [0.4, 0.3, 0.15, 0.15])
     return {"answers": answers, "gold": "7", "b": int(rng.integers(1, len(answers) + 1))}
 
 
 def _all_subsets(answers: list[str], gold: str, b: int) -> float:
+    """The accuracy of a vote of b answers, averaged over all ways to pick them."""
     return float(np.mean([_won(part, gold) for part in combinations(answers, b)]))
 
 
 EXERCISES["motivation", "subsets"] = Build(
-    Inputs(
-        _draw_budget,
-        {"answers": ("answer",)},
-        [
+    inputs=Inputs(
+        draw=_draw_budget,
+        axes={"answers": ("answer",)},
+        nasty=[
             {"answers": ["7", "7", "7", "8", "8"], "gold": "7", "b": 3},
             {"answers": ["", "7", "8"], "gold": "7", "b": 2},
             {"answers": ["8", "8", "7"], "gold": "7", "b": 3},
         ],
-        lambda case: case["b"] <= len(case["answers"]),
+        valid=lambda case: case["b"] <= len(case["answers"]),
     ),
-    _all_subsets,
-    "take every way to pick b of the answers, vote in each, and average",
-    "itertools lists the ways to pick; your vote function judges each of them",
-    {
-        "it votes in windows: b answers at a time, each used once": lambda answers, gold, b: float(
-            np.mean([_won(answers[i * b : i * b + b], gold) for i in range(len(answers) // b)])
+    brute_force=_all_subsets,
+    hint="take every way to pick b of the answers, vote in each, and average",
+    more="itertools lists the ways to pick; your vote function judges each of them",
+    mistakes={
+        "it votes in windows: b answers at a time, each used once": (
+            lambda answers, gold, b: float(
+                np.mean([_won(answers[i * b : i * b + b], gold) for i in range(len(answers) // b)])
+            )
         ),
-        "that is pass@b: a vote must be won, not just contain the right "
-        "answer": lambda answers, gold, b: (
-            1 - comb(len(answers) - answers.count(gold), b) / comb(len(answers), b)
+        "that is pass@b: a vote must be won, not just contain the right answer": (
+            lambda answers, gold, b: (
+                1 - comb(len(answers) - answers.count(gold), b) / comb(len(answers), b)
+            )
         ),
         "it votes over the first b answers only": lambda answers, gold, b: _won(answers[:b], gold),
-        "that is the share of right answers, whatever b is": lambda answers, gold, b: _all_subsets(
-            answers, gold, 1
+        "that is the share of right answers, whatever b is": (
+            lambda answers, gold, b: _all_subsets(answers, gold, 1)
         ),
-        "it lets empty answers vote; they must not": lambda answers, gold, b: float(
-            np.mean([_with_empties(part, gold) for part in combinations(answers, b)])
+        "it lets empty answers vote; they must not": (
+            lambda answers, gold, b: float(
+                np.mean([_with_empties(part, gold) for part in combinations(answers, b)])
+            )
         ),
     },
 )
 
 
 def _learn_known(rng: np.random.Generator, **case: Any) -> Case:
+    """Draw features of known and of new questions."""
     # Distances between whole numbers tie often, so that the tie rule is tried.
     known = rng.integers(0, 6, (len(case["acc"]), 2)).astype(float)
     return {
@@ -135,35 +149,45 @@ def _learn_known(rng: np.random.Generator, **case: Any) -> Case:
 def _nearest(
     known: np.ndarray, acc: np.ndarray, cost: np.ndarray, lam: float, new: np.ndarray
 ) -> list[int]:
+    """The oracle's label of the nearest known question, for every new one."""
     labels = oracle(acc, cost, lam)
     return [labels[min(range(len(known)), key=lambda i: ((known[i] - x) ** 2).sum())] for x in new]
 
 
 EXERCISES["learning", "label policy"] = Build(
-    PRICED.turned(
+    inputs=PRICED.turned(
         _learn_known,
         {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")},
         valid=PRICED.valid,
     ),
-    _nearest,
-    "compute the oracle's labels of the known questions; a new question takes the label of the "
-    "nearest known question (the first, if several tie)",
-    "the nearest question has the smallest sum of squared differences; numpy finds its row "
-    "without a loop",
-    {
-        "that is the most common label for every question; look at the "
-        "features": lambda known, acc, cost, lam, new: (
-            [int(np.bincount(oracle(acc, cost, lam)).argmax())] * len(new)
+    brute_force=_nearest,
+    hint=(
+        "compute the oracle's labels of the known questions; a new question takes the label of "
+        "the nearest known question (the first, if several tie)"
+    ),
+    more=(
+        "the nearest question has the smallest sum of squared differences; numpy finds its row "
+        "without a loop"
+    ),
+    mistakes={
+        "that is the most common label for every question; look at the features": (
+            lambda known, acc, cost, lam, new: (
+                [int(np.bincount(oracle(acc, cost, lam)).argmax())] * len(new)
+            )
         ),
-        "it copies the most accurate column; copy the label at the "
-        "price": lambda known, acc, cost, lam, new: _nearest(known, acc, cost, 0.0, new),
-        "it returns the row of the nearest question; return that question's "
-        "label": lambda known, acc, cost, lam, new: [
-            int(((known - x) ** 2).sum(axis=1).argmin()) for x in new
-        ],
-        "it copies the farthest question": lambda known, acc, cost, lam, new: [
-            oracle(acc, cost, lam)[int(((known - x) ** 2).sum(axis=1).argmax())] for x in new
-        ],
+        "it copies the most accurate column; copy the label at the price": (
+            lambda known, acc, cost, lam, new: _nearest(known, acc, cost, 0.0, new)
+        ),
+        "it returns the row of the nearest question; return that question's label": (
+            lambda known, acc, cost, lam, new: [
+                int(((known - x) ** 2).sum(axis=1).argmin()) for x in new
+            ]
+        ),
+        "it copies the farthest question": (
+            lambda known, acc, cost, lam, new: [
+                oracle(acc, cost, lam)[int(((known - x) ** 2).sum(axis=1).argmax())] for x in new
+            ]
+        ),
     },
 )
 
@@ -189,12 +213,14 @@ def _by_rule(rule: np.ndarray, worth: np.ndarray, moves: np.ndarray, lam: float)
 
 
 def _best_rule(worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarray:
+    """What the best of all rules expects from the first states."""
     shape = moves.shape[:2]
     rules = (np.reshape(rule, shape) for rule in product((False, True), repeat=shape[0] * shape[1]))
     return np.max([_by_rule(rule, worth, moves, lam) for rule in rules], axis=0)
 
 
 def _pays_to_stop(worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarray:
+    """A mistake: the price is paid also where the rule stops."""
     value = worth[-1]
     for n in reversed(range(len(moves))):
         value = np.maximum(worth[n], moves[n] @ value) - lam
@@ -202,10 +228,10 @@ def _pays_to_stop(worth: np.ndarray, moves: np.ndarray, lam: float) -> np.ndarra
 
 
 EXERCISES["stopping", "induct"] = Build(
-    Inputs(
-        _draw_stops,
-        {},
-        [
+    inputs=Inputs(
+        draw=_draw_stops,
+        axes={},
+        nasty=[
             {
                 "worth": np.array([[0.5, 0.25], [1.0, 0.0]]),
                 "moves": np.full((1, 2, 2), 0.5),
@@ -217,23 +243,26 @@ EXERCISES["stopping", "induct"] = Build(
                 "lam": 0.0625,
             },
         ],
-        lambda case: bool((case["moves"].sum(axis=2) == 1).all() and case["lam"] >= 0),
+        valid=lambda case: bool((case["moves"].sum(axis=2) == 1).all() and case["lam"] >= 0),
     ),
-    _best_rule,
-    "work back from the last answer: in every state take the larger of the vote's worth and what "
-    "the next states are worth on average, minus the price",
-    "after the last answer the value is the vote's worth; one step earlier, compare stopping "
-    "with the mean value of the next states minus the price",
-    {
-        "the next answer is free in yours; it costs the price": lambda worth, moves, lam: (
-            _best_rule(worth, moves, 0.0)
+    brute_force=_best_rule,
+    hint=(
+        "work back from the last answer: in every state take the larger of the vote's worth and"
+        " what the next states are worth on average, minus the price"
+    ),
+    more=(
+        "after the last answer the value is the vote's worth; one step earlier, compare "
+        "stopping with the mean value of the next states minus the price"
+    ),
+    mistakes={
+        "the next answer is free in yours; it costs the price": (
+            lambda worth, moves, lam: _best_rule(worth, moves, 0.0)
         ),
         "it looks only one answer ahead; carry back the value of the next states, not their vote": (
             lambda worth, moves, lam: np.maximum(worth[0], moves[0] @ worth[1] - lam)
         ),
-        "it always goes on to the last answer; where the vote is worth "
-        "more, stop": lambda worth, moves, lam: _by_rule(
-            np.ones(moves.shape[:2]), worth, moves, lam
+        "it always goes on to the last answer; where the vote is worth more, stop": (
+            lambda worth, moves, lam: _by_rule(np.ones(moves.shape[:2]), worth, moves, lam)
         ),
         "it pays the price even where it stops": _pays_to_stop,
     },
@@ -241,6 +270,7 @@ EXERCISES["stopping", "induct"] = Build(
 
 
 def _second_half(rng: np.random.Generator, acc: np.ndarray, **case: Any) -> Case:
+    """Add a table of other accuracies, as if from the other half of the answers."""
     return {"first": acc, "second": rng.integers(0, 9, acc.shape) / 8, **case}
 
 
@@ -250,7 +280,7 @@ def _one_way(first: np.ndarray, second: np.ndarray, cost: np.ndarray, lam: float
 
 
 EXERCISES["estimation", "cross-fit"] = Build(
-    PRICED.turned(
+    inputs=PRICED.turned(
         _second_half,
         {"first": ("question", "budget"), "second": ("question", "budget"), "cost": ("budget",)},
         [
@@ -265,24 +295,30 @@ EXERCISES["estimation", "cross-fit"] = Build(
             {**case, "acc": np.concatenate([case["first"], case["second"]])}
         ),
     ),
-    lambda first, second, *price: (
+    brute_force=lambda first, second, *price: (
         (_one_way(first, second, *price) + _one_way(second, first, *price)) / 2
     ),
-    "choose labels on one half and score them on the other, both ways round, and average the two",
-    "the labels of one half pick entries of the other half's table; do it both ways round",
-    {
-        "that is the in-sample value: it scores labels on the half that "
-        "chose them": lambda first, second, *price: (
-            (_one_way(first, first, *price) + _one_way(second, second, *price)) / 2
+    hint=(
+        "choose labels on one half and score them on the other, both ways round, and average "
+        "the two"
+    ),
+    more="the labels of one half pick entries of the other half's table; do it both ways round",
+    mistakes={
+        "that is the in-sample value: it scores labels on the half that chose them": (
+            lambda first, second, *price: (
+                (_one_way(first, first, *price) + _one_way(second, second, *price)) / 2
+            )
         ),
         "it goes one way only; choose on the second half too": _one_way,
-        "it averages the halves before it chooses; no half is left for "
-        "scoring": lambda first, second, *price: _one_way(
-            (first + second) / 2, (first + second) / 2, *price
+        "it averages the halves before it chooses; no half is left for scoring": (
+            lambda first, second, *price: _one_way(
+                (first + second) / 2, (first + second) / 2, *price
+            )
         ),
-        "it chooses on the half that scores; look up the other half's "
-        "label": lambda first, second, *price: float(
-            (first.max(axis=1).mean() + second.max(axis=1).mean()) / 2
+        "it chooses on the half that scores; look up the other half's label": (
+            lambda first, second, *price: float(
+                (first.max(axis=1).mean() + second.max(axis=1).mean()) / 2
+            )
         ),
     },
 )

@@ -35,34 +35,39 @@ EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 
 def _dearest(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
+    """A mistake: ties go to the most expensive column."""
     return acc.shape[1] - 1 - (acc - lam * cost)[:, ::-1].argmax(axis=1)
 
 
 EXERCISES["oracle", "oracle"] = Build(
-    PRICED,
-    oracle,
-    "every question takes the column where accuracy minus price times cost is largest",
-    "compute the whole table of net values at once; if several entries of a row are largest, "
-    "numpy finds the first, which is the cheapest",
-    {
+    inputs=PRICED,
+    brute_force=oracle,
+    hint="every question takes the column where accuracy minus price times cost is largest",
+    more=(
+        "compute the whole table of net values at once; if several entries of a row are "
+        "largest, numpy finds the first, which is the cheapest"
+    ),
+    mistakes={
         "ties go to the more expensive budget; they must go to the cheaper one": _dearest,
-        "it takes the most accurate column and forgets the price": lambda acc, *_: acc.argmax(
-            axis=1
+        "it takes the most accurate column and forgets the price": (
+            lambda acc, *_: acc.argmax(axis=1)
         ),
-        "it returns budgets; return columns, counted from 0": lambda acc, cost, lam: cost[
-            oracle(acc, cost, lam)
-        ],
-        "it multiplies the price by the column's number; multiply it by the "
-        "column's cost": lambda acc, _, lam: (acc - lam * np.arange(acc.shape[1])).argmax(axis=1),
-        "it divides accuracy by cost; subtract price times cost instead": lambda acc, cost, _: (
-            acc / cost
-        ).argmax(1),
+        "it returns budgets; return columns, counted from 0": (
+            lambda acc, cost, lam: cost[oracle(acc, cost, lam)]
+        ),
+        "it multiplies the price by the column's number; multiply it by the column's cost": (
+            lambda acc, _, lam: (acc - lam * np.arange(acc.shape[1])).argmax(axis=1)
+        ),
+        "it divides accuracy by cost; subtract price times cost instead": (
+            lambda acc, cost, _: (acc / cost).argmax(1)
+        ),
     },
     picture=sketch,
 )
 
 
 def _judge_price(got: Any, best: float, case: Case) -> str | None:
+    """Accept the lowest price at which the oracle keeps the budget, within 1e-4."""
     got = float(np.asarray(got).item())
     if not 0 <= got < np.inf:
         return f"the price {got:g} is below 0 or not a number"
@@ -87,6 +92,7 @@ def _judge_price(got: Any, best: float, case: Case) -> str | None:
 def _halving(
     acc: np.ndarray, cost: np.ndarray, budget: float, steps: int = 60, turned: bool = False
 ) -> float:
+    """Bisection; with ``turned`` it moves the wrong end."""
     low = 0.0
     high = 5.0
     for _ in range(steps):
@@ -97,21 +103,25 @@ def _halving(
 
 
 EXERCISES["budgets", "bisection"] = Build(
-    TARGETED,
-    lambda acc, cost, budget: next(
+    inputs=TARGETED,
+    brute_force=lambda acc, cost, budget: next(
         lam for lam, above in between(acc, cost) if bill(acc, cost, above) <= budget
     ),
-    "halve the interval: if the cost is above the budget the price must rise, otherwise it may "
-    "fall",
-    "keep a price that is too low and one that is high enough, and move one of them to the "
-    "middle until they meet; which of the two stays within the budget",
-    {
+    hint=(
+        "halve the interval: if the cost is above the budget the price must rise, otherwise it "
+        "may fall"
+    ),
+    more=(
+        "keep a price that is too low and one that is high enough, and move one of them to the "
+        "middle until they meet; which of the two stays within the budget"
+    ),
+    mistakes={
         "it moves the wrong end: a cost above the budget needs a higher price": partial(
             _halving, turned=True
         ),
         "it stops after a few steps; halve about fifty times": partial(_halving, steps=8),
-        "it returns the cost, not the price": lambda acc, cost, budget: bill(
-            acc, cost, _halving(acc, cost, budget)
+        "it returns the cost, not the price": (
+            lambda acc, cost, budget: bill(acc, cost, _halving(acc, cost, budget))
         ),
     },
     judge=_judge_price,
@@ -119,10 +129,12 @@ EXERCISES["budgets", "bisection"] = Build(
 
 
 def _winners(acc: np.ndarray, cost: np.ndarray) -> list[int]:
+    """The columns of one curve that some price makes the cheapest of the best."""
     return sorted({oracle(acc[None], cost, lam)[0] for _, lam in between(acc[None], cost)})
 
 
 def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
+    """The columns that tie with the best at some price."""
     tied = [acc - lam * cost >= (acc - lam * cost).max() - 1e-9 for lam in prices(acc[None], cost)]
     return np.flatnonzero(np.any(tied, axis=0)).tolist()
 
@@ -131,7 +143,8 @@ def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
     """Accept all corners, with or without points on the line between two of them."""
     columns = np.asarray(got).ravel().tolist()
     on_the_line = _with_points_on_the_line(case["acc"], case["cost"])
-    last = best[-1]  # dearer columns that tie with it lie on a level line, and nobody pays for them
+    # More expensive columns that tie with the last one gain nothing, so none is worth a price.
+    last = best[-1]
     allowed = set(best) | {j for j in on_the_line if j < last}
     return (
         None
@@ -141,7 +154,7 @@ def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
 
 
 EXERCISES["budgets", "envelope"] = Build(
-    PRICED.turned(
+    inputs=PRICED.turned(
         lambda rng, acc, cost, lam: {"acc": acc[0], "cost": cost},
         {"acc": ("budget",), "cost": ("budget",)},
         [
@@ -151,17 +164,23 @@ EXERCISES["budgets", "envelope"] = Build(
         ],
         valid=PRICED.valid,
     ),
-    _winners,
-    "a column is on the envelope if some price makes it the cheapest of the best; a point under "
-    "the line between two others is not",
-    "start at the first column and look at the slopes to all more expensive ones; where do you "
-    "go next, and when do you stop",
-    {
-        "it keeps every point that beats those before it; a point under its neighbours' line "
-        "must go": lambda acc, _: [j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()],
+    brute_force=_winners,
+    hint=(
+        "a column is on the envelope if some price makes it the cheapest of the best; a point "
+        "under the line between two others is not"
+    ),
+    more=(
+        "start at the first column and look at the slopes to all more expensive ones; where do "
+        "you go next, and when do you stop"
+    ),
+    mistakes={
+        (
+            "it keeps every point that beats those before it; a point under its neighbours' "
+            "line must go"
+        ): (lambda acc, _: [j for j in range(len(acc)) if j == 0 or acc[j] > acc[:j].max()]),
         "it keeps all columns": lambda acc, _: list(range(len(acc))),
-        "it jumps straight to the most accurate column": lambda acc, _: sorted(
-            {0, int(acc.argmax())}
+        "it jumps straight to the most accurate column": (
+            lambda acc, _: sorted({0, int(acc.argmax())})
         ),
     },
     judge=_judge_corners,
@@ -169,11 +188,13 @@ EXERCISES["budgets", "envelope"] = Build(
 
 
 def _points(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
+    """The (cost, accuracy) pairs of the frontier, from the cheapest."""
     plans = [oracle(acc, cost, lam) for _, lam in between(acc, cost)]
     return sorted({(round(spent(cost, plan), 9), round(spent(acc, plan), 9)) for plan in plans})
 
 
 def _judge_points(got: Any, best: Any, case: Case) -> str | None:
+    """Accept the points of the frontier as pairs, in their order."""
     points = np.asarray(got, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         return (
@@ -184,33 +205,38 @@ def _judge_points(got: Any, best: Any, case: Case) -> str | None:
 
 
 def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
+    """A mistake: the envelope of the mean curve."""
     mean = acc.mean(axis=0)
     return [(float(cost[j]), float(mean[j])) for j in _winners(mean, cost)]
 
 
 EXERCISES["budgets", "frontier"] = Build(
-    PRICED.turned(
+    inputs=PRICED.turned(
         lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid
     ),
-    _points,
-    "collect the steps of all envelopes, sort them by slope, and add up costs and gains, the "
-    "steepest first; steps of equal slope make one point",
-    "start where every question has the cheapest column; how far does one step of one question "
-    "move the two averages over N questions",
-    {
+    brute_force=_points,
+    hint=(
+        "collect the steps of all envelopes, sort them by slope, and add up costs and gains, "
+        "the steepest first; steps of equal slope make one point"
+    ),
+    more=(
+        "start where every question has the cheapest column; how far does one step of one "
+        "question move the two averages over N questions"
+    ),
+    mistakes={
         "that is the envelope of the mean curve, which treats all questions alike": _mean_curve,
-        "it returns sums; return averages over questions": lambda acc, cost: np.multiply(
-            len(acc), _points(acc, cost)
+        "it returns sums; return averages over questions": (
+            lambda acc, cost: np.multiply(len(acc), _points(acc, cost))
         ),
-        "costs and accuracies are two rows; return one pair per point": lambda *case: np.transpose(
-            _points(*case)
+        "costs and accuracies are two rows; return one pair per point": (
+            lambda *case: np.transpose(_points(*case))
         ),
-        "it leaves out the start, where every question has the cheapest column": lambda *case: (
-            _points(*case)[1:]
+        "it leaves out the start, where every question has the cheapest column": (
+            lambda *case: _points(*case)[1:]
         ),
-        "it runs from the most expensive to the cheapest; reverse it": lambda *case: _points(*case)[
-            ::-1
-        ],
+        "it runs from the most expensive to the cheapest; reverse it": (
+            lambda *case: _points(*case)[::-1]
+        ),
     },
     judge=_judge_points,
 )
@@ -236,6 +262,7 @@ def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = Tru
 
 
 def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
+    """Accept any plan within the budget that splits at most one question and reaches the bound."""
     plan = np.asarray(got, dtype=float)
     acc = case["acc"]
     cost = case["cost"]
@@ -262,28 +289,37 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
 
 
 EXERCISES["budgets", "coin"] = Build(
-    TARGETED,
-    _one_coin,
-    "take the steps of all envelopes by slope while they fit, and part of the first that does not",
-    "how much money is left before the step that does not fit, and what share of that step "
-    "does it pay for; every other question gets one budget with probability 1",
-    {
+    inputs=TARGETED,
+    brute_force=_one_coin,
+    hint=(
+        "take the steps of all envelopes by slope while they fit, and part of the first that "
+        "does not"
+    ),
+    more=(
+        "how much money is left before the step that does not fit, and what share of that step "
+        "does it pay for; every other question gets one budget with probability 1"
+    ),
+    mistakes={
         "it leaves the slack unspent; take part of the step that did not fit": partial(
             _one_coin, toss=False
         ),
-        "every question is randomised; one is enough": lambda acc, cost, budget: np.repeat(
-            _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
+        "every question is randomised; one is enough": (
+            lambda acc, cost, budget: np.repeat(
+                _one_coin(acc.mean(axis=0)[None], cost, budget), len(acc), axis=0
+            )
         ),
-        "every question gets the most expensive column that the budget "
-        "allows": lambda acc, cost, budget: np.eye(len(cost))[
-            np.full(len(acc), np.searchsorted(cost, budget, side="right") - 1)
-        ],
+        "every question gets the most expensive column that the budget allows": (
+            lambda acc, cost, budget: np.eye(len(cost))[
+                np.full(len(acc), np.searchsorted(cost, budget, side="right") - 1)
+            ]
+        ),
     },
     judge=_judge_coin,
 )
 
 
 def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float:
+    """The dual function at a price."""
     return float(np.mean([max(row - lam * cost) for row in acc]) + lam * budget)
 
 
@@ -293,6 +329,7 @@ _DIFFERENCE = 2e-3
 
 
 def _judge_slope(got: Any, best: float, case: Case) -> str | None:
+    """Accept the slope of any line through G that nowhere lies above G."""
     slope = float(np.asarray(got).item())
     acc = case["acc"]
     cost = case["cost"]
@@ -309,13 +346,13 @@ def _judge_slope(got: Any, best: float, case: Case) -> str | None:
 
 
 EXERCISES["duality", "subgradient"] = Build(
-    TARGETED_AND_PRICED,
-    lambda acc, cost, lam, budget: budget - bill(acc, cost, lam),
-    "a subgradient is the slope of a line through G at this price that nowhere lies above G",
-    "look at one row: how fast does its largest net value fall when the price rises a little",
-    {
-        "the sign is reversed: G falls where the cost is above the budget": lambda *case: (
-            bill(*case[:3]) - case[3]
+    inputs=TARGETED_AND_PRICED,
+    brute_force=lambda acc, cost, lam, budget: budget - bill(acc, cost, lam),
+    hint="a subgradient is the slope of a line through G at this price that nowhere lies above G",
+    more="look at one row: how fast does its largest net value fall when the price rises a little",
+    mistakes={
+        "the sign is reversed: G falls where the cost is above the budget": (
+            lambda *case: bill(*case[:3]) - case[3]
         ),
         "the budget is missing": lambda *case: -bill(*case[:3]),
         "that is the value of G, not its slope": _dual,
@@ -324,7 +361,7 @@ EXERCISES["duality", "subgradient"] = Build(
 )
 
 EXERCISES["results", "best mix"] = Build(
-    TARGETED.turned(
+    inputs=TARGETED.turned(
         lambda rng, acc, cost, budget: {"means": acc[0], "cost": cost, "budget": budget},
         {"means": ("budget",), "cost": ("budget",)},
         [
@@ -337,28 +374,34 @@ EXERCISES["results", "best mix"] = Build(
         ],
         valid=lambda case: TARGETED.valid({**case, "acc": case["means"]}),
     ),
-    lambda means, cost, budget: best_value(means[None], cost, budget),
-    "mix any two budgets at random so that the average cost is at most B, and take the best such "
-    "mix",
-    "one of the two budgets costs B or less and the other more; draw the line between their "
-    "accuracies and read it at B; a single budget that fits is allowed too",
-    {
-        "it mixes neighbours only; a mix of 1 and 4 may beat them": lambda means, cost, budget: (
-            float(np.interp(budget, cost, means))
+    brute_force=lambda means, cost, budget: best_value(means[None], cost, budget),
+    hint=(
+        "mix any two budgets at random so that the average cost is at most B, and take the best"
+        " such mix"
+    ),
+    more=(
+        "one of the two budgets costs B or less and the other more; draw the line between their"
+        " accuracies and read it at B; a single budget that fits is allowed too"
+    ),
+    mistakes={
+        "it mixes neighbours only; a mix of 1 and 4 may beat them": (
+            lambda means, cost, budget: float(np.interp(budget, cost, means))
         ),
-        "that is the largest budget that fits, without a mix": lambda means, cost, budget: means[
-            cost <= budget
-        ][-1],
-        "that is the best single budget that fits; a mix may do "
-        "better": lambda means, cost, budget: float(means[cost <= budget].max()),
-        "it mixes only the cheapest with the most expensive": lambda means, cost, budget: float(
-            np.interp(budget, cost[[0, -1]], means[[0, -1]])
+        "that is the largest budget that fits, without a mix": (
+            lambda means, cost, budget: means[cost <= budget][-1]
+        ),
+        "that is the best single budget that fits; a mix may do better": (
+            lambda means, cost, budget: float(means[cost <= budget].max())
+        ),
+        "it mixes only the cheapest with the most expensive": (
+            lambda means, cost, budget: float(np.interp(budget, cost[[0, -1]], means[[0, -1]]))
         ),
     },
 )
 
 
 def _draw_models(rng: np.random.Generator) -> Case:
+    """Draw the accuracies and costs of two models, no two costs equal."""
     n = rng.integers(1, 4)
     few = rng.integers(1, 4)
     many = rng.integers(1, 4)
@@ -374,18 +417,20 @@ def _draw_models(rng: np.random.Generator) -> Case:
 def _side_by_side(
     small: np.ndarray, small_cost: np.ndarray, large: np.ndarray, large_cost: np.ndarray
 ) -> np.ndarray:
+    """Both models in one table, costs first, in no order."""
     return np.vstack([np.append(small_cost, large_cost), np.hstack([small, large])])
 
 
 def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
+    """A mistake: costs are sorted, and accuracies stay where they were."""
     costs, *accuracies = _side_by_side(*case)
     return np.array([np.sort(costs), *accuracies])
 
 
 EXERCISES["minds", "joined"] = Build(
-    Inputs(
-        _draw_models,
-        {
+    inputs=Inputs(
+        draw=_draw_models,
+        axes={
             "small": ("question", "few"),
             "small_cost": ("few",),
             "large": ("question", "many"),
@@ -395,22 +440,27 @@ EXERCISES["minds", "joined"] = Build(
             np.diff(np.sort(np.append(case["small_cost"], case["large_cost"]))).all()
         ),
     ),
-    lambda *case: np.array(sorted(_side_by_side(*case).T.tolist())).T,
-    "put the columns of both models side by side and order them by cost; accuracies move with "
-    "their costs",
-    "numpy.argsort gives the order of the costs; put the columns of both models in that order, "
-    "and stack the costs above the accuracies",
-    {
+    brute_force=lambda *case: np.array(sorted(_side_by_side(*case).T.tolist())).T,
+    hint=(
+        "put the columns of both models side by side and order them by cost; accuracies move "
+        "with their costs"
+    ),
+    more=(
+        "numpy.argsort gives the order of the costs; put the columns of both models in that "
+        "order, and stack the costs above the accuracies"
+    ),
+    mistakes={
         "the columns are not ordered by cost": _side_by_side,
         "the costs are ordered, but the accuracies did not move": _costs_alone_sorted,
-        "it sorts each row separately; whole columns must move": lambda *case: np.sort(
-            _side_by_side(*case), axis=1
+        "it sorts each row separately; whole columns must move": (
+            lambda *case: np.sort(_side_by_side(*case), axis=1)
         ),
     },
 )
 
 
 def _draw_plants(rng: np.random.Generator) -> Case:
+    """Draw a few power plants."""
     n = rng.integers(1, 6)
     return {
         "capacity": rng.integers(1, 13, n).astype(float),
@@ -419,7 +469,7 @@ def _draw_plants(rng: np.random.Generator) -> Case:
 
 
 #: A few power plants: what each can run, and what its fuel costs.
-PLANTS = Inputs(_draw_plants, {"capacity": ("plant",), "fuel": ("plant",)})
+PLANTS = Inputs(draw=_draw_plants, axes={"capacity": ("plant",), "fuel": ("plant",)})
 
 
 def _least_bill(capacity: np.ndarray, fuel: np.ndarray, demand: float) -> np.ndarray:
@@ -463,7 +513,7 @@ def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
 
 
 EXERCISES["d_markets", "dispatch"] = Build(
-    PLANTS.turned(
+    inputs=PLANTS.turned(
         lambda rng, **case: {
             **case,
             "demand": float(rng.integers(0, int(case["capacity"].sum()) + 1)),
@@ -482,28 +532,32 @@ EXERCISES["d_markets", "dispatch"] = Build(
             (case["capacity"] > 0).all() and 0 <= case["demand"] <= case["capacity"].sum()
         ),
     ),
-    _least_bill,
-    "use the cheapest fuel first, each plant up to its capacity, and the last one in part",
-    "go through the plants in the order of their fuel, and keep track of what is left of the "
-    "demand",
-    {
-        "it runs the plants in the order listed; begin with the "
-        "cheapest fuel": lambda capacity, fuel, demand: _in_turn(
-            capacity, demand, range(len(capacity))
+    brute_force=_least_bill,
+    hint="use the cheapest fuel first, each plant up to its capacity, and the last one in part",
+    more=(
+        "go through the plants in the order of their fuel, and keep track of what is left of "
+        "the demand"
+    ),
+    mistakes={
+        "it runs the plants in the order listed; begin with the cheapest fuel": (
+            lambda capacity, fuel, demand: _in_turn(capacity, demand, range(len(capacity)))
         ),
-        "it begins with the most expensive fuel": lambda capacity, fuel, demand: _in_turn(
-            capacity, demand, (-fuel).argsort()
+        "it begins with the most expensive fuel": (
+            lambda capacity, fuel, demand: _in_turn(capacity, demand, (-fuel).argsort())
         ),
-        "it returns the cheapest plant first; keep the order "
-        "given": lambda capacity, fuel, demand: _in_turn(capacity, demand, fuel.argsort())[
-            fuel.argsort()
-        ],
-        "its last plant runs at full power; it should only meet what is left of the "
-        "demand": lambda capacity, fuel, demand: np.where(
-            _in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0
+        "it returns the cheapest plant first; keep the order given": (
+            lambda capacity, fuel, demand: _in_turn(capacity, demand, fuel.argsort())[
+                fuel.argsort()
+            ]
         ),
-        "it splits the demand by capacity; expensive plants run while cheap "
-        "ones are idle": lambda capacity, fuel, demand: capacity * demand / capacity.sum(),
+        "its last plant runs at full power; it should only meet what is left of the demand": (
+            lambda capacity, fuel, demand: np.where(
+                _in_turn(capacity, demand, fuel.argsort()) > 0, capacity, 0
+            )
+        ),
+        "it splits the demand by capacity; expensive plants run while cheap ones are idle": (
+            lambda capacity, fuel, demand: capacity * demand / capacity.sum()
+        ),
     },
     judge=_judge_run,
 )

@@ -42,6 +42,7 @@ __all__ = [
 
 Case = dict[str, Any]
 _ATTEMPTS = 400  # at making a case smaller
+_GRIDS = (1, 2, 8, 64)  # numbers are rounded to multiples of one over these
 
 
 class Broken(Exception):  # noqa: N818 (it is the reader's function that is broken)
@@ -135,6 +136,7 @@ class Stopwatch:
 
 
 def _late(*_: Any) -> None:
+    """End the function at work; the timer calls this."""
     raise Late
 
 
@@ -167,26 +169,30 @@ def _smaller(case: Case, axes: Mapping[str, tuple[str, ...]]) -> Iterator[Case]:
         for at, axis in enumerate(along)
     }
     for axis, size in sizes.items():
-        for place in range(size if size > 1 else 0):
+        if size == 1:
+            continue
+        for place in range(size):
             yield {
                 name: _without(value, axes.get(name, ()), axis, place)
                 for name, value in case.items()
             }
-    for grid in (1, 2, 8, 64):
+    for grid in _GRIDS:
         for name, value in case.items():
-            if np.asarray(value).dtype.kind != "f":
-                continue
-            rounded = np.round(np.asarray(value) * grid) / grid
-            coarser = next(
-                g
-                for g in (1, 2, 8, 64, np.inf)
-                if g == np.inf or (np.asarray(value) * g % 1 == 0).all()
-            )
-            if coarser > grid:
+            if np.asarray(value).dtype.kind == "f" and _grid_of(value) > grid:
+                rounded = np.round(np.asarray(value) * grid) / grid
                 yield {**case, name: float(rounded) if np.ndim(value) == 0 else rounded}
 
 
+def _grid_of(value: Any) -> float:
+    """The coarsest grid that holds all numbers of a value: 1, 2 (halves), 8, 64 or infinite."""
+    for grid in _GRIDS:
+        if (np.asarray(value) * grid % 1 == 0).all():
+            return grid
+    return np.inf
+
+
 def _without(value: Any, along: tuple[str, ...], axis: str, place: int) -> Any:
+    """A value without one place along an axis."""
     if axis not in along:
         return value
     if isinstance(value, list):
@@ -199,21 +205,17 @@ def described(values: Mapping[str, Any], **more: Any) -> str:
     lines = []
     width = max(map(len, (*values, *more)), default=0)
     for name, value in (*values.items(), *more.items()):
+        is_numpy = isinstance(value, (np.ndarray, np.generic))
         with np.printoptions(precision=4, suppress=True, linewidth=100):
-            text = (
-                str(np.asarray(value))
-                if isinstance(value, (np.ndarray, np.generic))
-                else repr(value)
-            )
+            text = str(np.asarray(value)) if is_numpy else repr(value)
         first, *rest = text.split("\n")
         lines += [f"{name:>{width}} = {first}", *(" " * (width + 3) + line for line in rest)]
     return "\n".join(lines)
 
 
 # Random and nasty utility tables, and what is best on them by brute force: plain loops, no code of
-# `solve`. Half of the
-# tables hold eighths and whole costs, so that ties are exact and frequent; the others hold any
-# numbers.
+# `solve`. Half of the tables hold eighths and whole costs, so that ties are exact and frequent; the
+# others hold any numbers.
 
 
 def oracle(acc: np.ndarray, cost: np.ndarray, lam: float) -> list[int]:
@@ -296,6 +298,7 @@ def _sound(case: Case) -> bool:
 
 
 def _inputs(nasty: Sequence[Case], **asked: bool) -> Inputs:
+    """A family of tables with a price, a budget or both."""
     return Inputs(
         lambda rng: _drawn(rng, **asked),
         {"acc": ("question", "budget"), "cost": ("budget",)},

@@ -34,6 +34,8 @@ _NUMBERS = {"one", "two", "three", "four", "five", "six", "seven", "eight", "nin
 
 
 def _exercise(chapter: str, name: str, more: str) -> Callable[[Judge], Judge]:
+    """Register a judge as an exercise of a chapter, with its second hint."""
+
     def keep(fault: Judge) -> Judge:
         EXERCISES[chapter, name] = Construction(fault, more)
         return fault
@@ -57,6 +59,7 @@ def _parts(answer: Any, *names: str) -> Any:
     "with C = (1, 2) and Acc = (0, 1) for everyone, think of a budget between two costs",
 )
 def _gap(answer: Any) -> str | None:
+    """A table and a budget with a duality gap of 0.1 or more."""
     acc, cost, budget = _parts(answer, "budget")
     if len(acc) < 2:
         return "take two questions or more; one question is the chapter's own example"
@@ -73,6 +76,7 @@ def _gap(answer: Any) -> str | None:
     "duality", "exact", "the frontier of the table lists the budgets that a price spends in full"
 )
 def _exact(answer: Any) -> str | None:
+    """A budget of the table `THREE` that some price spends in full."""
     budget = as_number(answer)
     if np.isnan(budget):
         return "give one number, a budget"
@@ -96,6 +100,7 @@ def _exact(answer: Any) -> str | None:
     "two questions are enough: one with a steep, expensive step and one with a flat, cheap step",
 )
 def _perfect(answer: Any) -> str | None:
+    """A table on which a perfect copy of the oracle breaks the printed bound."""
     acc, cost, budget = _parts(answer, "budget")
     if len(np.unique(acc, axis=0)) < len(acc):
         return "no two questions may have the same curve; copies are the appendix's own example"
@@ -114,6 +119,7 @@ def _perfect(answer: Any) -> str | None:
     "let more answers hurt one question in ten, and let the policy err there",
 )
 def _mean_gap(answer: Any) -> str | None:
+    """A policy whose regret is three times what the mean gap allows."""
     acc, cost, lam, labels = _parts(answer, "lam", "labels")
     drawn = figure_bounds(acc, cost, lam, labels).printed[1]
     if drawn.left >= 3 * drawn.right > 0:
@@ -128,6 +134,7 @@ def _mean_gap(answer: Any) -> str | None:
     "three answers with chance 1/3 each are flat too: a vote favours none of them",
 )
 def _null(population: Any) -> str | None:
+    """A population on which no budget helps, and the oracle still claims a gain."""
     if not isinstance(population, Population) or population.n < 50:
         return "give an adalib.Population of at least 50 questions"
     acc = population.acc()
@@ -156,6 +163,7 @@ def _null(population: Any) -> str | None:
     "the features count words and symbols; replace a word by one of the same length",
 )
 def _blind(answer: Any) -> str | None:
+    """Two different questions that all text features take for the same."""
     if (
         not isinstance(answer, (tuple, list))
         or len(answer) != 2
@@ -181,6 +189,7 @@ def _blind(answer: Any) -> str | None:
     "f_patterns", "thin", "ten gains too small to buy, and one large gain from a small budget"
 )
 def _thin(table: Any) -> str | None:
+    """A table whose first half gains more and is bought nothing."""
     if (
         not isinstance(table, UtilityTable)
         or table.acc.shape != (20, 5)

@@ -151,6 +151,7 @@ class Build:
         return _unless_late(judged, lambda: described(now))
 
     def _returns_nothing(self, function: Callable[..., Any], case: Case) -> bool:
+        """Whether a function returns nothing where something is to be returned."""
         try:
             nothing = apply(function, case) is None
         except Broken:
@@ -158,6 +159,7 @@ class Build:
         return nothing and apply(self.brute_force, case) is not None
 
     def _shown(self, function: Callable[..., Any], case: Case) -> Fault:
+        """Name the mistake of a function, and show the input on which it fails."""
         what = self._wrong(function, case) or ""
         try:
             got = apply(function, case)
@@ -201,7 +203,7 @@ class Proof:
     ``objects`` makes from an input all that a line may name. Any road will do whose every step
     holds and that has ``ideas`` lines on the way which are more than a mixture of the two sides (0
     where the idea is to write a side in another form). A chain without them is told ``jump``.
-    ``mistakes`` are lines typically written. Nobody judges the sentences, but none may be missing.
+    ``mistakes`` are lines typically written. The sentences are not judged, but none may be missing.
 
     >>> def draw(rng):
     ...     a, b, c = np.sort(rng.random(3)).tolist()
@@ -379,6 +381,7 @@ def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
 
 
 def _or_nan(line: Line, objects: Mapping[str, Any]) -> float:
+    """What a line comes to, NaN if it has no value."""
     try:
         with np.errstate(all="ignore"):  # a changed object may have no logarithm
             return _evaluated(line, objects)

@@ -94,6 +94,7 @@ class Value(NamedTuple):
         return None
 
     def _opens(self, key: Key, answer: Any) -> bool:
+        """Whether an answer falls into one of the cells of a key, or is its name."""
         if "step" not in key:
             return hashed(f"{self.salt}:{self.name}:{as_name(answer)}") in key["right"]
         cell = as_number(answer) / key["step"] + 0.5

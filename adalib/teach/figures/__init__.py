@@ -327,6 +327,7 @@ def _chapter(words: str) -> str:
 
 
 def _spelled(gain: Interval) -> str:
+    """A gain in points with its interval."""
     return (
         f"{in_points(float(gain.mean))} [{in_points(float(gain.low))}, "
         f"{in_points(float(gain.high))}]"

@@ -194,7 +194,7 @@ def price_choices(
     return fig.update_layout(height=540, margin={"t": 96}, legend={"y": 1.01})
 
 
-# Printed beside ours, the frontiers, and what is left of a gain on questions not seen.
+# Printed numbers next to ours, the frontiers, and what is left of a gain on questions not seen.
 
 
 def on_the_line(
@@ -339,7 +339,7 @@ def real_frontiers(
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
 
-# Who gets the budget, beside a population that nothing helps.
+# Who gets the budget, next to a population that nothing helps.
 
 
 class Dots(NamedTuple):

@@ -89,8 +89,8 @@ def ribbons(
 ) -> go.Figure:
     """Draw what questions buy as the price rises: ribbons for the named ones, shares of all below.
 
-    A path is (prices, costs) of one question's own frontier; ``labels`` has a row a price and a
-    column a question."""
+    A path is (prices, costs) of one question's own frontier; ``labels`` has a row per price and
+    a column per question."""
     end = 1.04 * float(prices[-1])
     colours = budget_colours(len(budgets))
     pieces: list[list[tuple[str, float, float]]] = [[] for _ in budgets]

@@ -169,8 +169,9 @@ def bill(
 ) -> Game:
     """The bill of a policy and of the equally accurate mix, by prices that the reader edits.
 
-    A row a budget: what the policy spent, how often it was right, and what the best mix spends for
-    that, or None."""
+    One row per budget: what the policy spent, how often it was right, and what the best mix spends
+    to be as accurate, or None if it never is.
+    """
     prices = prices or PriceList()
     data = {
         "prices": asdict(prices),

@@ -72,9 +72,8 @@ def limit_prices(policy: PricedStopping, streams: Streams) -> np.ndarray:
 
     The last checkpoint is left out; 0 means that the stream stops at once.
     """
-    from adalib.sequential.induction import (
-        backward_induction,  # here, because other games need no scipy
-    )
+    # Here, because other games need no scipy.
+    from adalib.sequential.induction import backward_induction
 
     evidence = policy.evidence(streams, trained_on=True)
     features = [evidence.at(column).features() for column in range(policy.schedule.size - 1)]
