@@ -7,7 +7,8 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 # What is used is compiled when it is used: less is waited for.
 INSTALL := $(PIP) install --no-compile
 PORT ?= 8000
-WORKERS ?= 2
+# One more than two cores: a test often waits, for a browser or a server.
+WORKERS ?= 3
 EDITIONS := PYTHONPATH=book $(PY) -m editions
 
 # No start-up files of the reader's own IPython in our notebooks.

@@ -275,7 +275,7 @@ def check_labels(labels: ArrayLike, shape: tuple[int, int]) -> np.ndarray:
         or labels.min() < 0
         or labels.max() >= k
     ):
-        raise ValueError(f"labels must be {n} column indices from 0 to {k - 1}, one a question")
+        raise ValueError(f"labels must be {n} column indices from 0 to {k - 1}, one per question")
     return labels
 
 
