@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -101,12 +101,21 @@ def drawn_questions(student: str, sheet: str) -> dict[str, Question]:
     signed = unicodedata.normalize("NFC", student).strip()
     seed = hashlib.sha256(f"{sheet}\0{signed}".encode())
     rng = np.random.default_rng(int.from_bytes(seed.digest()[:8], "big"))
-    drawn = {name: make(rng) for name, make in _QUESTIONS.items()}
+    drawn = {name: _telling(make, rng) for name, make in _QUESTIONS.items()}
     for name, question in drawn.items():
         if question.tolerance:
             text = f"{question.text}\nThe tolerance is {question.tolerance:g}."
             drawn[name] = question._replace(text=text)
     return drawn
+
+
+def _telling(make: Callable[[np.random.Generator], Question], rng: np.random.Generator) -> Question:
+    """Draw a question until none of its typical mistakes leads to the right answer."""
+    while True:
+        question = make(rng)
+        distances = np.abs(np.array(list(question.wrong.values())) - question.answer)
+        if distances.min() > 2 * question.tolerance:
+            return question
 
 
 _COST = np.array([1.0, 2.0, 4.0, 8.0])

@@ -29,7 +29,7 @@ def test_a_typical_mistake_gets_its_hint(student):
         assert exercise.fault(question.answer) is None
         assert exercise.fault(round(question.answer, 4)) is None, "what a person copies down"
         hints = {exercise.fault(wrong) for wrong in question.wrong.values()}
-        assert hints <= {None, *question.wrong}, name
+        assert None not in hints, f"{name}: a mistake leads to the right answer"
 
 
 def test_every_typical_mistake_gets_its_own_hint_from_some_student():
