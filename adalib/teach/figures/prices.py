@@ -506,18 +506,17 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
             "text": text,
             "textposition": "inside",
             "insidetextanchor": "start",
-            "constraintext": "none",
-            "width": 0.42,
+            "width": 0.34,
         }
         inner |= {"textfont": {"color": "white", "size": 13}, "hoverinfo": "skip", "textangle": 0}
         fig.add_trace(bar(rows, parts, colour=colour, sideways=True, **inner))
     for row, claim in enumerate(fails):
         note = {"text": plain(claim), "showarrow": False, "align": "left", "font": {"size": 13}}
-        fig.add_annotation(note | {"x": 0, "xanchor": "left", "y": row - 0.24, "yanchor": "bottom"})
+        fig.add_annotation(note | {"x": 0, "xanchor": "left", "y": row - 0.2, "yanchor": "bottom"})
     fig.update_xaxes(visible=False, range=[0, 1])
-    fig.update_yaxes(visible=False, range=[len(fails) - 0.7, -0.8])
+    fig.update_yaxes(visible=False, range=[len(fails) - 0.6, -0.85])
     return fig.update_layout(
-        barmode="stack", height=20 + 50 * len(fails), showlegend=False, margin={"t": 8}
+        barmode="stack", height=20 + 66 * len(fails), showlegend=False, margin={"t": 8}
     )
 
 
