@@ -124,22 +124,39 @@ def outcome(*cells: Cell, note: str = "", holds: bool | np.bool = True, digits: 
     return Outcome(cells, note, bool(holds), digits)
 
 
+def at_most(name: str, paper: float, ours: float, tolerance: float = 0.0) -> Cell:
+    """A number that the paper bounds from above."""
+    return Cell(name, paper, ours, tolerance, "<=")
+
+
+def at_least(name: str, paper: float, ours: float, tolerance: float = 0.0) -> Cell:
+    """A number that the paper bounds from below."""
+    return Cell(name, paper, ours, tolerance, ">=")
+
+
 def between(
-    name: str, low: float, ours: float, high: float, room: float = 0.0
+    name: str, low: float, ours: float, high: float, tolerance: float = 0.0
 ) -> tuple[Cell, Cell]:
     """A number that the paper puts into a range: a cell for each end."""
     return (
-        Cell(f"{name}, from below", low, ours, room, ">="),
-        Cell(f"{name}, from above", high, ours, room, "<="),
+        at_least(f"{name}, from below", low, ours, tolerance),
+        at_most(f"{name}, from above", high, ours, tolerance),
     )
 
 
-def beside_print(rows: pd.DataFrame, name: str, rooms: Mapping[str, float]) -> Iterable[Cell]:
-    """Return the cells of a table with columns X and ``printed_X``; ``rooms`` has tolerances."""
+def beside_print(rows: pd.DataFrame, name: str, tolerances: Mapping[str, float]) -> Iterable[Cell]:
+    """Return the cells of a table that holds a column X of ours and ``printed_X`` of the paper.
+
+    A cell is called ``name``, formatted with its row, and ``tolerances`` names the columns.
+    """
     for row in rows.to_dict("records"):
-        for part, room in rooms.items():
+        for column, tolerance in tolerances.items():
             yield Cell(
-                f"{name.format(**row)}: {part}", row[f"printed_{part}"], row[part], room, unit=part
+                f"{name.format(**row)}: {column}",
+                row[f"printed_{column}"],
+                row[column],
+                tolerance,
+                unit=column,
             )
 
 

@@ -18,7 +18,7 @@ from adalib.evaluate.intervals import in_points
 from adalib.paper import results, settings
 from adalib.paper.ablations import LEAKS
 from adalib.paper.patterns import nearest_mix
-from adalib.paper.referee import measures, rows_results, rows_theory
+from adalib.paper.referee import measures, rows_method, rows_results, rows_theory
 from adalib.paper.referee.measures import MATH, SHOWN, SIMULATED_MATH
 from adalib.paper.referee.wording import BOTH, Finding, with_interval
 from adalib.paper.settings import (
@@ -46,7 +46,7 @@ def method_claim(rows=measures.honest) -> Finding:
     return word.gain, says, word.gain_low > 0 and all(row.gain_low <= 0 for row in ours)
 
 
-def fast(seconds=rows_theory.seconds_to_train) -> Finding:
+def fast(seconds=rows_method.seconds_to_train) -> Finding:
     """Decide on the claim "training time"."""
     took = seconds()
     return (
@@ -137,14 +137,14 @@ def stratified(printed=PAPER) -> Finding:
     )
 
 
-def listed(row=rows_theory.features) -> Finding:
+def listed(row=rows_method.features) -> Finding:
     """Decide on the claim "sixteen features"."""
     lacking = int(row().cells[1].ours)
     says = f"{lacking} names in the figure are not in the list; {LEAKS[0]} needs the answer key"
     return lacking, says, lacking > 0
 
 
-def overhead(seconds=rows_theory.seconds_to_route) -> Finding:
+def overhead(seconds=rows_method.seconds_to_route) -> Finding:
     """Decide on the claim "overhead"."""
     took = 1e3 * seconds()
     says = (

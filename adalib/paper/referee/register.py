@@ -20,11 +20,17 @@ from adalib.datasets.loading import data_folder
 from adalib.paper.referee import (
     claims_method,
     claims_results,
+    rows_experiments,
+    rows_method,
     rows_patterns,
     rows_results,
     rows_theory,
 )
 from adalib.paper.referee.cells import Outcome
+
+# Where the functions are that measure rows, and those that decide on claims.
+_ROW_MODULES = (rows_theory, rows_method, rows_results, rows_patterns, rows_experiments)
+_CLAIM_MODULES = (claims_method, claims_results)
 
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "corrected", "by definition", "ours alone")
@@ -74,7 +80,7 @@ class Row:
     @property
     def measure(self) -> Callable[[], Outcome]:
         """The function that measures the row."""
-        return _function(self.by, rows_theory, rows_results, rows_patterns)
+        return _function(self.by, *_ROW_MODULES)
 
     @property
     def outcome(self) -> Outcome:
@@ -133,7 +139,7 @@ class Claim:
 
     def shown(self, **instead: object) -> Evidence:
         """The evidence if it had looked at something else: a verdict that cannot fail is none."""
-        value, says, holds = _function(self.by, claims_method, claims_results)(**instead)
+        value, says, holds = _function(self.by, *_CLAIM_MODULES)(**instead)
         return Evidence(float(value), says, bool(holds))
 
 

@@ -1,38 +1,64 @@
-"""Figures of the chapters on results: the claims, and what remains of them on unseen data."""
+"""Figures of the chapters on results: the claims, and what remains of them on unseen data.
+
+Those that show which budget each question gets are in `choices`, and can be had from here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from adalib.colours import MEANINGS, budget_colours
 from adalib.evaluate.intervals import in_points
-from adalib.teach.figures import COLOURS, plain
-from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, panels
+from adalib.teach.figures.choices import Dots, budgets_by_level, price_choices, scatter
+from adalib.teach.figures.page import plain
+from adalib.teach.figures.shapes import GREY, Values, dots, drag, level, line, panels
+from adalib.teach.figures.style import CLAIMED, COLOURS, HONEST, POLICY, TRUE
 
-#: The same in every figure: what is claimed in sample, what is left of it on other answers, what
-#: is true.
-CLAIMED = MEANINGS["claimed"]
-HONEST = MEANINGS["policy"]
-TRUE = MEANINGS["oracle"]
-#: One colour for a policy, wherever it appears.
-POLICY = {
-    "oracle": MEANINGS["oracle"],
-    "priced": MEANINGS["price"],
-    "curve": MEANINGS["policy"],
-    "label": MEANINGS["label-policy"],
-    "noise": MEANINGS["noise"],
-    "mix": MEANINGS["mix"],
+__all__ = [
+    "CLAIMED",
+    "HONEST",
+    "POLICY",
+    "TRUE",
+    "Dots",
+    "Points",
+    "Worth",
+    "budgets_by_level",
+    "drag_samples",
+    "gains",
+    "means",
+    "on_the_line",
+    "price_choices",
+    "real_frontiers",
+    "rows_of_dots",
+    "scatter",
+    "slopes",
+    "strips",
+]
+
+_SYMBOLS = ("circle", "diamond", "square")  # of policies that share a colour
+_COST_TICKS = (1, 1.5, 2, 3, 4, 6, 8, 12, 16)
+
+# A grey band within a point of zero, where a gain is too small to matter.
+_POINT_BAND: dict[str, Any] = {
+    "fillcolor": GREY,
+    "opacity": 0.18,
+    "line_width": 0,
+    "layer": "below",
 }
-_MARKS = ("circle", "diamond", "square")  # of policies that share a colour
-_COSTS = {"type": "log", "tickvals": [1, 1.5, 2, 3, 4, 6, 8, 12, 16]}
-_COSTS |= {"ticktext": [f"{cost:g}" for cost in _COSTS["tickvals"]]}
+_EVERY_PANEL: dict[str, Any] = {"row": "all", "col": 1}
+
+
+def _percentage_points(estimate: Values) -> np.ndarray:
+    """Return shares, or an estimate of them, in points."""
+    return 100 * np.asarray(estimate, dtype=float)
+
+
+# Means in panels.
 
 
 def means(
@@ -51,23 +77,22 @@ def means(
     """
     scale = 100 if points else 1
     values = [
-        [scale * np.asarray(part, dtype=float) for part in group.values()]
+        [scale * np.asarray(estimate, dtype=float) for estimate in group.values()]
         for group in groups.values()
     ]
-    parts = [
-        [
-            line(x, part, name, colour, marks=True)
-            for name, part, colour in zip(group, own, colours, strict=False)
-        ]
-        for group, own in zip(groups.values(), values, strict=True)
-    ]
+    parts = []
+    for group, estimates in zip(groups.values(), values, strict=True):
+        named = zip(group, estimates, colours, strict=False)
+        parts.append([line(x, y, name, colour, marks=True) for name, y, colour in named])
     fig = panels(parts, list(groups))
     low = min(0.0, np.nanmin(values))
     high = np.nanmax(values)
     room = 0.06 * (high - low)
     fig.update_xaxes(title=x_title, row=len(groups))
     fig.update_yaxes(
-        title=y_title, tickformat="+.0f" if points else digits, range=[low - room, high + room]
+        title=y_title,
+        tickformat="+.0f" if points else digits,
+        range=[low - room, high + room],
     )
     return fig.update_layout(
         height=140 + 220 * len(groups), margin={"t": 70}, legend={"y": 1 + 0.16 / len(groups)}
@@ -90,18 +115,19 @@ def drag_samples(
     """Drag R: the oracle's claim, its labels' true accuracy and the best possible, by budget."""
     shown = list(stops.values())
 
-    def moving(i: int) -> list:
+    def claim_and_worth(i: int) -> list[go.Scatter]:
         return [
             line(targets, shown[i].claimed, "claimed", CLAIMED, marks=True),
             line(targets, shown[i].worth, "worth", POLICY["oracle"], marks=True),
         ]
 
-    fig = go.Figure(line(targets, best, "best possible", GREY, dash="dash"))
     titles = [
         f"B = {targets[-1]:g}: claims {stop.claimed[-1]:.3f}, worth {stop.worth[-1]:.3f}"
         for stop in shown
     ]
-    drag(fig, list(stops), moving, "answers per question, R = ", titles=titles, active=active)
+    prefix = "answers per question, R = "
+    fig = go.Figure(line(targets, best, "best possible", GREY, dash="dash"))
+    drag(fig, list(stops), claim_and_worth, prefix, titles=titles, active=active)
     low = min(min(stop.worth) for stop in shown)
     high = max(max(stop.claimed) for stop in shown)
     fig.update_xaxes(title="average budget B")
@@ -121,77 +147,42 @@ def gains(
 
     ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less
     than a point."""
-    whose = dict(policies or {})
-    parts: list[list[go.Scatter]] = []
-    for group in groups.values():
-        seen: list[str] = []
-        parts.append([])
-        for name, estimate in group.items():
-            policy = whose.get(name, name)
-            mark = {
-                "size": 9,
-                "symbol": _MARKS[seen.count(policy)],
-                "hovertemplate": "%{x}: %{y:+.1f} points",
-            }
-            parts[-1].append(
-                dots(places, 100 * np.asarray(estimate, dtype=float), name, POLICY[policy], **mark)
-            )
-            seen.append(policy)
-    fig = panels(parts, list(groups), 0.1 if len(groups) < 4 else 0.07)
-    fig.add_hrect(
-        y0=-1, y1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1
-    )
-    level(fig, y=0, dash="solid", row="all", col=1)
-    ends = 100 * np.array([list(group.values()) for group in groups.values()], dtype=float)
+    parts = [_gain_dots(places, group, policies or {}) for group in groups.values()]
+    fig = panels(parts, list(groups), spacing=0.1 if len(groups) < 4 else 0.07)
+    fig.add_hrect(y0=-1, y1=1, **_POINT_BAND, **_EVERY_PANEL)
+    level(fig, y=0, dash="solid", **_EVERY_PANEL)
+    ends = _percentage_points([list(group.values()) for group in groups.values()])
     span = [min(np.nanmin(ends), -1) - 0.4, max(np.nanmax(ends), 1) + 0.4]
     fig.update_yaxes(title="points", tickformat="+.0f", dtick=2, zeroline=False, range=span)
-    fig.update_layout(scattermode="group", scattergap=0.4, height=150 + 210 * len(groups))
-    return fig.update_layout(margin={"t": 70}, legend={"y": 1 + 0.14 / len(groups)})
-
-
-def price_choices(
-    prices: Sequence[float],
-    names: Sequence[str],
-    budgets: Sequence[int],
-    measured: np.ndarray,
-    predicted: np.ndarray,
-    active: int = 0,
-) -> go.Figure:
-    """Drag the price: each question's budget by its measured curve and by its predicted one.
-
-    ``measured`` and ``predicted`` hold columns chosen, one row per price.
-    """
-    offered = np.asarray(budgets)
-    labels = [plain(name) for name in names]
-
-    def moving(p: int) -> list[go.Scatter]:
-        learned = offered[predicted[p]]
-        best = offered[measured[p]]
-        between = [
-            end
-            for pair in zip(learned.tolist(), best.tolist(), strict=True)
-            for end in (*pair, None)
-        ]
-        ring = {
-            "color": "rgba(0, 0, 0, 0)",
-            "size": 20,
-            "line": {"color": POLICY["oracle"], "width": 3},
-        }
-        return [
-            line(between, np.repeat(labels, 3), colour=GREY, hoverinfo="skip"),
-            dots(best, labels, "oracle", marker=ring),
-            dots(learned, labels, "predicted", POLICY["curve"], size=11),
-        ]
-
-    titles = [f"{same} of {len(labels)} agree" for same in (predicted == measured).sum(axis=1)]
-    fig = drag(go.Figure(), prices, moving, "λ = ", titles=titles, active=active)
-    ends = [np.log10(offered[0] / 1.4), np.log10(offered[-1] * 1.4)]
-    ticks = {"tickvals": list(budgets), "ticktext": [str(b) for b in budgets]}
-    fig.update_xaxes(title="budget b", type="log", range=ends, **ticks)
-    fig.update_yaxes(
-        categoryorder="array", categoryarray=labels[::-1], range=[-0.6, len(labels) - 0.4]
+    return fig.update_layout(
+        scattermode="group",
+        scattergap=0.4,
+        height=150 + 210 * len(groups),
+        margin={"t": 70},
+        legend={"y": 1 + 0.14 / len(groups)},
     )
-    return fig.update_layout(height=540, margin={"t": 96}, legend={"y": 1.01})
+
+
+def _gain_dots(
+    places: Sequence[str], group: Mapping[str, ArrayLike], policies: Mapping[str, str]
+) -> list[go.Scatter]:
+    """Draw one panel of `gains`; names that share a policy's colour differ in their symbols."""
+    traces = []
+    drawn: list[str] = []
+    for name, estimate in group.items():
+        policy = policies.get(name, name)
+        trace = dots(
+            places,
+            _percentage_points(estimate),
+            name,
+            POLICY[policy],
+            size=9,
+            symbol=_SYMBOLS[drawn.count(policy)],
+            hovertemplate="%{x}: %{y:+.1f} points",
+        )
+        traces.append(trace)
+        drawn.append(policy)
+    return traces
 
 
 # Printed numbers next to ours, the frontiers, and what is left of a gain on questions not seen.
@@ -204,17 +195,17 @@ def on_the_line(
     fig = make_subplots(
         cols=len(groups), subplot_titles=[plain(name) for name in groups], horizontal_spacing=0.16
     )
-    for number, pair in enumerate(groups.values(), start=1):
+    for column, pair in enumerate(groups.values(), start=1):
         x, y = (np.asarray(values, dtype=float) for values in pair)
         ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())])
         span = ends + 0.06 * np.ptp(ends) * np.array([-1, 1])
-        fig.add_trace(
-            line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip"), row=1, col=number
-        )
-        fig.add_trace(dots(x, y, "", POLICY["curve"], size=6, opacity=0.5), row=1, col=number)
-        fig.update_xaxes(title=x_title, tickformat=".1f", nticks=5, row=1, col=number)
+        equality = line(span, span, colour=GREY, width=2, dash="dash", hoverinfo="skip")
+        pairs = dots(x, y, "", POLICY["curve"], size=6, opacity=0.5)
+        fig.add_trace(equality, row=1, col=column)
+        fig.add_trace(pairs, row=1, col=column)
+        fig.update_xaxes(title=x_title, tickformat=".1f", nticks=5, row=1, col=column)
         fig.update_yaxes(
-            title=y_title if number == 1 else None, tickformat=".1f", row=1, col=number
+            title=y_title if column == 1 else None, tickformat=".1f", row=1, col=column
         )
     return fig.update_layout(height=360, margin={"t": 50})
 
@@ -225,7 +216,7 @@ def slopes(
     colours: Sequence[str],
 ) -> go.Figure:
     """Draw slope charts, a panel per group and a line per name, with the differences in points."""
-    rows = -(-len(groups) // 2)
+    rows = -(-len(groups) // 2)  # two panels per row, rounded up
     names = [plain(name) for name in groups]
     fig = make_subplots(
         rows, 2, subplot_titles=names, horizontal_spacing=0.06, vertical_spacing=0.16
@@ -233,20 +224,33 @@ def slopes(
     for number, group in enumerate(groups.values()):
         place = {"row": number // 2 + 1, "col": number % 2 + 1}
         for (name, pair), colour in zip(group.items(), colours, strict=True):
-            trace = line(
-                ends, pair, name, colour, marks=True, mode="lines+markers+text", legendgroup=name
-            )
-            trace.hovertemplate = "%{x}: %{y:.3f}"
-            labels = [f"{pair[0]:.3f}", in_points(pair[1] - pair[0])]
-            sides = ["middle left", "middle right"]
-            trace.update(text=labels, textposition=sides, showlegend=number == 0, marker_size=9)
+            trace = _slope(ends, pair, name, colour)
+            trace.showlegend = number == 0
             fig.add_trace(trace, **place)
         values = np.array(list(group.values()))
         room = 0.15 * np.ptp(values)
         fig.update_yaxes(range=[values.min() - room, values.max() + room], **place)
-    fig.update_yaxes(showticklabels=False, showgrid=False).update_xaxes(range=[-0.75, 1.65])
+    fig.update_xaxes(range=[-0.75, 1.65])
+    fig.update_yaxes(showticklabels=False, showgrid=False)
     return fig.update_layout(
         height=130 + 230 * rows, margin={"t": 80}, legend={"y": 1 + 0.2 / rows}
+    )
+
+
+def _slope(ends: tuple[str, str], pair: tuple[float, float], name: str, colour: str) -> go.Scatter:
+    """Draw a line from one value to the other, labelled with the first and with the difference."""
+    first, second = pair
+    return line(
+        ends,
+        pair,
+        name,
+        colour,
+        mode="lines+markers+text",
+        marker_size=9,
+        text=[f"{first:.3f}", in_points(second - first)],
+        textposition=["middle left", "middle right"],
+        hovertemplate="%{x}: %{y:.3f}",
+        legendgroup=name,
     )
 
 
@@ -256,28 +260,23 @@ def strips(rows: Mapping[str, ArrayLike], settings: Sequence[str]) -> go.Figure:
     ``settings`` has one entry per dot.
     """
     names = list(dict.fromkeys(settings))
-    parts = [
-        [
-            dots(
-                100 * np.asarray(values)[[own == name for own in settings]],
-                [-k] * settings.count(name),
-                name,
-                colour,
-                hovertemplate="%{x:+.1f} points",
-            )
-            for k, (name, colour) in enumerate(zip(names, COLOURS, strict=False))
-        ]
-        for values in rows.values()
-    ]
+    parts = []
+    for values in rows.values():
+        in_strip = 100 * np.asarray(values)
+        traces = []
+        for number, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
+            own = in_strip[[setting == name for setting in settings]]
+            heights = [-number] * settings.count(name)
+            traces.append(dots(own, heights, name, colour, hovertemplate="%{x:+.1f} points"))
+        parts.append(traces)
     fig = panels(parts, list(rows), 0.09, shared_xaxes=True)
-    fig.add_vrect(
-        x0=-1, x1=1, fillcolor=GREY, opacity=0.18, line_width=0, layer="below", row="all", col=1
-    )
-    level(fig, x=0, dash="solid", row="all", col=1)
+    fig.add_vrect(x0=-1, x1=1, **_POINT_BAND, **_EVERY_PANEL)
+    level(fig, x=0, dash="solid", **_EVERY_PANEL)
+    fig.update_xaxes(tickformat="+.1f", zeroline=False)
+    fig.update_xaxes(title="points", row=len(rows))
     fig.update_yaxes(
         showticklabels=False, showgrid=False, zeroline=False, range=[-len(names) + 0.2, 0.8]
     )
-    fig.update_xaxes(tickformat="+.1f", zeroline=False).update_xaxes(title="points", row=len(rows))
     return fig.update_layout(height=110 + 110 * len(rows), margin={"t": 90}, legend={"y": 1.09})
 
 
@@ -304,124 +303,48 @@ def real_frontiers(
     """
     shown = list(settings.values())
 
-    def moving(i: int) -> list[go.Scatter]:
-        policies, cost, accuracy = shown[i]
-        made = [line(cost, accuracy, "best mix", GREY)]
+    def curves(i: int) -> list[go.Scatter]:
+        policies, hull_cost, hull_accuracy = shown[i]
+        traces = [line(hull_cost, hull_accuracy, "best mix", GREY)]
         for name, along in policies.items():
-            curve = line(along.cost, along.accuracy, name, POLICY[name], marker_size=9)
-            gain = line(along.cost, along.in_points(), "", POLICY[name], marks=True, marker_size=7)
-            made += (
-                [curve, gain]
-                if name == "oracle"
-                else [t.update(mode="markers") for t in (curve, gain)]
-            )
-        return made
+            traces += _accuracy_and_gain(name, along)
+        return traces
 
-    def span(i: int) -> dict:
-        policies, _, accuracy = shown[i]
+    def ranges(i: int) -> dict:
+        policies, _, hull_accuracy = shown[i]
         top = max(max(along.accuracy) for along in policies.values())
         ends = np.array([along.in_points() for along in policies.values()])
         return {
-            "yaxis": {"range": [min(accuracy) - 0.01, top + 0.02]},
+            "yaxis": {"range": [min(hull_accuracy) - 0.01, top + 0.02]},
             "yaxis2": {"range": [min(ends.min(), 0) - 0.4, ends.max() + 0.4], "tickformat": "+.0f"},
         }
 
-    fig = panels(
-        [[], []], ["accuracy, held out", "gain over the best mix in points, 95% interval"], 0.13
-    )
+    panel_titles = ["accuracy, held out", "gain over the best mix in points, 95% interval"]
+    fig = panels([[], []], panel_titles, spacing=0.13)
     level(fig, y=0, dash="solid", width=3, row=2, col=1)
-    rows = [1, *[1, 2] * len(shown[0][0])]
-    drag(fig, [plain(name) for name in settings], moving, "setting: ", rows=rows, layout=span)
-    fig.update_xaxes(range=[np.log10(0.84), np.log10(17)], **_COSTS).update_xaxes(
-        title="average cost", row=2
+    names = [plain(name) for name in settings]
+    number_of_policies = len(shown[0][0])
+    rows = [1, *[1, 2] * number_of_policies]
+    drag(fig, names, curves, "setting: ", rows=rows, layout=ranges)
+    fig.update_xaxes(
+        type="log",
+        range=[np.log10(0.84), np.log10(17)],
+        tickvals=list(_COST_TICKS),
+        ticktext=[f"{cost:g}" for cost in _COST_TICKS],
     )
+    fig.update_xaxes(title="average cost", row=2)
     fig.update_yaxes(tickformat=".2f", row=1)
     return fig.update_layout(height=720, margin={"t": 90}, legend={"y": 1.06})
 
 
-# Who gets the budget, next to a population that nothing helps.
-
-
-class Dots(NamedTuple):
-    """One panel of `scatter`: a dot per question, and the mean budget of tenths."""
-
-    acc1: np.ndarray
-    column: np.ndarray
-    most: np.ndarray  # largest gain of the curve over its start
-    tenths: pd.DataFrame  # from by_difficulty, with 10 bins
-
-
-def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -> go.Figure:
-    """Draw every question's budget over its accuracy at one answer, with a line through tenths.
-
-    Larger dots could gain more.
-    """
-    rng = np.random.default_rng(seed)
-    place = np.log2(np.asarray(budgets, dtype=float))
-    parts = []
-    for own in groups.values():
-        # Many questions share a point: a little jitter lets them be seen.
-        y = (place[own.column] + rng.uniform(-0.16, 0.16, own.column.size)).round(3)
-        size = {
-            "size": 4 + 14 * np.clip(own.most, 0, 1),
-            "line": {"width": 0},
-            "color": HONEST,
-            "opacity": 0.35,
-        }
-        tenth = own.tenths["acc1"].round(4), np.log2(own.tenths["budget"])
-        hover_text = "Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>"
-        hover = {"customdata": own.tenths["budget"].round(2), "hovertemplate": hover_text}
-        questions = dots(own.acc1.round(4), y, "a question", marker=size, hoverinfo="skip")
-        parts.append([questions, line(*tenth, "mean of a tenth", CLAIMED, marks=True, **hover)])
-    fig = panels(parts, list(groups))
-    fig.update_xaxes(range=[-0.04, 1.04]).update_xaxes(title="estimated Acc(x, 1)", row=len(groups))
-    fig.update_yaxes(
-        title="budget",
-        tickvals=place,
-        ticktext=[str(b) for b in budgets],
-        range=[-0.4, place[-1] + 0.4],
-    )
-    return fig.update_layout(height=140 + 230 * len(groups), margin={"t": 70}, legend={"y": 1.08})
-
-
-def budgets_by_level(
-    stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], active: int = 0
-) -> go.Figure:
-    """Draw the share of each level at each budget, a panel per policy; drag the budget.
-
-    The shares are those that `level_shares` returns.
-    """
-    shown = list(stops.values())
-    colours = budget_colours(len(budgets))
-    count = len(shown[active])
-
-    def stacks(i: int) -> list[go.Bar]:
-        return [
-            bar(
-                [f"level {level}" for level in shares.index],
-                shares[column],
-                f"b={b}",
-                colours[column],
-                sideways=True,
-            )
-            .update(
-                hovertemplate=f"%{{y}}: %{{x:.0%}} get b={b}<extra></extra>", legendgroup=f"b={b}"
-            )
-            .update(showlegend=number == 0)
-            for number, shares in enumerate(shown[i].values())
-            for column, b in enumerate(budgets)
-        ]
-
-    fig = panels([[]] * count, list(shown[active]), 0.4 / count)
-    rows = np.repeat(range(1, count + 1), len(budgets)).tolist()
-    drag(fig, stops, stacks, "average budget B = ", rows=rows, active=active)
-    fig.update_xaxes(range=[0, 1], tickformat=".0%", dtick=0.25, showticklabels=False)
-    fig.update_xaxes(title="share of the level", showticklabels=True, row=count)
-    fig.update_yaxes(autorange="reversed", showgrid=False)
-    legend = {"y": 1.1, "traceorder": "normal"}
-    return fig.update_layout(
-        barmode="stack", height=180 + 122 * count, margin={"t": 90}, legend=legend
-    )
+def _accuracy_and_gain(name: str, along: Points) -> list[go.Scatter]:
+    """Draw a policy in both panels of `real_frontiers`; only the oracle's points are joined."""
+    accuracy = line(along.cost, along.accuracy, name, POLICY[name], marker_size=9)
+    gain = line(along.cost, along.in_points(), "", POLICY[name], marks=True, marker_size=7)
+    if name != "oracle":
+        accuracy.mode = "markers"
+        gain.mode = "markers"
+    return [accuracy, gain]
 
 
 def rows_of_dots(
@@ -434,18 +357,24 @@ def rows_of_dots(
 
     The largest mean is on top, and a line marks zero.
     """
-    values = {name: 100 * np.asarray(estimate, dtype=float) for name, estimate in series.items()}
-    order = np.argsort(-np.mean([mean for mean, _, _ in values.values()], axis=0), kind="stable")
-    at = np.arange(len(rows))
-    shifts = np.linspace(-0.27, 0.27, len(series))
+    estimates = {name: _percentage_points(estimate) for name, estimate in series.items()}
+    means_of_rows = np.mean([mean for mean, _, _ in estimates.values()], axis=0)
+    order = np.argsort(-means_of_rows, kind="stable")
+    heights = np.arange(len(rows))
+    shifts = np.linspace(-0.27, 0.27, len(series))  # so that the series do not cover each other
     fig = go.Figure()
     level(fig, x=0, dash="solid")
-    for (name, estimate), shift, colour in zip(values.items(), shifts, colours, strict=False):
-        hover = {"hovertemplate": f"{plain(name)}: %{{x:+.2f}} points<extra></extra>"}
-        fig.add_trace(dots(estimate[:, order], at + shift, name, colour, size=10, **hover))
+    for (name, estimate), shift, colour in zip(estimates.items(), shifts, colours, strict=False):
+        hover = f"{plain(name)}: %{{x:+.2f}} points<extra></extra>"
+        fig.add_trace(
+            dots(estimate[:, order], heights + shift, name, colour, size=10, hovertemplate=hover)
+        )
     fig.update_xaxes(title=x_title, tickformat="+.1~f", zeroline=False)
-    names = [plain(rows[place]) for place in order]
     fig.update_yaxes(
-        tickvals=at, ticktext=names, range=[len(rows) - 0.45, -0.55], showgrid=False, zeroline=False
+        tickvals=heights,
+        ticktext=[plain(rows[place]) for place in order],
+        range=[len(rows) - 0.45, -0.55],
+        showgrid=False,
+        zeroline=False,
     )
     return fig.update_layout(height=130 + (30 + 16 * len(series)) * len(rows))

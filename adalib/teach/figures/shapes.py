@@ -1,7 +1,8 @@
-"""The shapes that figures are made of: lines, dots, bars, panels, heatmaps and a slider.
+"""The shapes that figures are made of: lines, dots, bars, panels and a slider.
 
 Wherever values are shown, an estimate ``(mean, low, high)`` may stand in their place: its interval
-is then drawn, too. What has a name has an entry in the legend, and what has none has none."""
+is then drawn, too. What has a name has an entry in the legend, and what has none has none. Further
+keywords go to plotly as they are, and override what a shape sets itself."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from plotly.basedatatypes import BaseTraceType
 from plotly.subplots import make_subplots
 
 from adalib.colours import BUDGETS
-from adalib.teach.figures import COLOURS, faint, plain
+from adalib.teach.figures.page import plain
+from adalib.teach.figures.style import COLOURS, faint
 
 __all__ = [
     "band",
@@ -24,7 +26,6 @@ __all__ = [
     "clouds",
     "dots",
     "drag",
-    "heatmap",
     "level",
     "line",
     "lines",
@@ -35,7 +36,15 @@ __all__ = [
 GREY = COLOURS[6]
 #: Numbers, names, or the (mean, low, high) of an estimate.
 Values = ArrayLike | Sequence[Any]
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+
+# Data are drawn solid, so curves for reference take these in turn.
+_DASHES = ("dash", "dot", "dashdot", "longdash")
+_SYMBOLS = ("circle", "diamond", "cross", "x")
+_DARK_COLOURS = (*COLOURS[:4], *BUDGETS[3:])
+_SMALLEST_LABELLED_SHARE = 0.045  # of a stacked bar: in a shorter segment a label has no room
+
+
+# Single traces.
 
 
 def line(
@@ -51,12 +60,11 @@ def line(
     **more: Any,
 ) -> go.Scatter:
     """A line through points; ``marks`` shows the points, too."""
-    style = {"color": colour, "width": width, "dash": dash, "shape": shape}
-    return go.Scatter(
-        _shared_fields(x, y, name)
-        | {"mode": "lines+markers" if marks else "lines", "line": style}
-        | more
-    )
+    fields = _shared_fields(x, y, name)
+    fields["mode"] = "lines+markers" if marks else "lines"
+    fields["line"] = {"color": colour, "width": width, "dash": dash, "shape": shape}
+    fields.update(more)
+    return go.Scatter(fields)
 
 
 def dots(
@@ -70,8 +78,11 @@ def dots(
     **more: Any,
 ) -> go.Scatter:
     """Points alone; ``opacity`` lets those below be seen."""
-    marker = {"color": colour, "size": size, "symbol": symbol}
-    return go.Scatter(_shared_fields(x, y, name) | {"mode": "markers", "marker": marker} | more)
+    fields = _shared_fields(x, y, name)
+    fields["mode"] = "markers"
+    fields["marker"] = {"color": colour, "size": size, "symbol": symbol}
+    fields.update(more)
+    return go.Scatter(fields)
 
 
 def bar(
@@ -85,18 +96,51 @@ def bar(
 ) -> go.Bar:
     """A bar for each of the groups, upright or sideways."""
     x, y = (values, groups) if sideways else (groups, values)
-    made = _shared_fields(x, y, name) | {
-        "orientation": "h" if sideways else None,
-        "marker": {"color": colour},
+    fields = _shared_fields(x, y, name)
+    fields["orientation"] = "h" if sideways else None
+    fields["marker"] = {"color": colour}
+    fields.update(more)
+    return go.Bar(fields)
+
+
+def _shared_fields(x: Values, y: Values, name: str) -> dict[str, Any]:
+    """What all traces share: values, their intervals, and a name or no place in the legend."""
+    fields: dict[str, Any] = {"name": plain(name)} if name else {"showlegend": False}
+    for axis, values in (("x", x), ("y", y)):
+        if np.ndim(values) == 2:
+            mean, low, high = np.asarray(values, dtype=float)
+            fields[axis] = mean
+            fields[f"error_{axis}"] = _error_bars(mean, low, high)
+        else:
+            fields[axis] = values
+    return fields
+
+
+def _error_bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
+    """The intervals of estimates as plotly wants them: how far they reach from the mean."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "thickness": 1.5,
+        "array": high - mean,
+        "arrayminus": mean - low,
     }
-    return go.Bar(made | more)
 
 
 def band(x: Values, low: Values, high: Values, colour: str, opacity: float = 0.2) -> go.Scatter:
     """The area between two curves."""
-    x, low, high = (np.asarray(part) for part in (x, low, high))
-    around: dict = {"fill": "toself", "fillcolor": faint(colour, opacity), "hoverinfo": "skip"}
-    return line(np.r_[x, x[::-1]], np.r_[low, high[::-1]], width=0, **around)
+    x, low, high = (np.asarray(values) for values in (x, low, high))
+    # Around the area: along the lower curve, and back along the upper one.
+    around_x = np.r_[x, x[::-1]]
+    around_y = np.r_[low, high[::-1]]
+    return line(
+        around_x,
+        around_y,
+        width=0,
+        fill="toself",
+        fillcolor=faint(colour, opacity),
+        hoverinfo="skip",
+    )
 
 
 def level(
@@ -105,14 +149,19 @@ def level(
     x: float | None = None,
     y: float | None = None,
     dash: str = "dash",
+    colour: str = GREY,
+    width: float = 2,
     **more: Any,
 ) -> None:
     """A thin straight line across a figure or one of its panels, at an x or a y."""
-    style = {"color": more.pop("colour", GREY), "width": more.pop("width", 2), "dash": dash}
+    style = {"color": colour, "width": width, "dash": dash}
     if x is not None:
         fig.add_vline(x=x, line=style, **more)
     if y is not None:
         fig.add_hline(y=y, line=style, **more)
+
+
+# Whole figures.
 
 
 def lines(
@@ -135,18 +184,17 @@ def lines(
     fig = go.Figure()
     for (name, y), colour in zip(series.items(), colours, strict=False):
         if bands and name in bands:
-            fig.add_trace(band(x, *bands[name], colour))
-        fig.add_trace(
-            line(x, y, name, colour, dash="dash" if name in dashed else "solid", marks=True)
-        )
-    for (name, y), dash in zip((exact or {}).items(), _DASHES[1:], strict=False):
+            low, high = bands[name]
+            fig.add_trace(band(x, low, high, colour))
+        dash = "dash" if name in dashed else "solid"
+        fig.add_trace(line(x, y, name, colour, dash=dash, marks=True))
+    for (name, y), dash in zip((exact or {}).items(), _DASHES, strict=False):
         fig.add_trace(line(x, y, name, GREY, dash=dash))
-    ticks = {"type": "log", "tickvals": list(x), "ticktext": [f"{v:g}" for v in x]} if log_x else {}
-    return (
-        fig.update_xaxes(title=x_title, **ticks)
-        .update_yaxes(title=y_title)
-        .update_layout(height=height)
-    )
+    fig.update_xaxes(title=x_title)
+    if log_x:
+        fig.update_xaxes(type="log", tickvals=list(x), ticktext=[f"{value:g}" for value in x])
+    fig.update_yaxes(title=y_title)
+    return fig.update_layout(height=height)
 
 
 def clouds(
@@ -158,11 +206,9 @@ def clouds(
     """Dots in groups, (x, y) by name, and straight lines from the origin, their slopes by name."""
     right = 1.05 * max(float(np.max(x)) for x, _ in groups.values())
     fig = go.Figure()
-    for (name, slope), dash in zip(rays.items(), _DASHES[1:], strict=False):
+    for (name, slope), dash in zip(rays.items(), _DASHES, strict=False):
         fig.add_trace(line([0, right], [0, slope * right], name, GREY, dash=dash, width=2))
-    for (name, (x, y)), colour, symbol in zip(
-        groups.items(), COLOURS, ("circle", "diamond", "cross", "x"), strict=False
-    ):
+    for (name, (x, y)), colour, symbol in zip(groups.items(), COLOURS, _SYMBOLS, strict=False):
         fig.add_trace(dots(x, y, name, colour, symbol=symbol, opacity=0.7))
     fig.update_xaxes(title=x_title, rangemode="tozero")
     return fig.update_yaxes(title=y_title, rangemode="tozero")
@@ -181,12 +227,11 @@ def bars(
 
     ``written`` is the format of the numbers on them, if any.
     """
+    template = f"%{{y:{written}}}" if written else None
     fig = go.Figure()
     for (name, values), colour in zip(series.items(), colours, strict=False):
-        values = 100 * np.asarray(values, dtype=float) if points else values
-        fig.add_trace(
-            bar(groups, values, name, colour, texttemplate=f"%{{y:{written}}}" if written else None)
-        )
+        heights = 100 * np.asarray(values, dtype=float) if points else values
+        fig.add_trace(bar(groups, heights, name, colour, texttemplate=template))
     fig.update_yaxes(title=y_title, tickformat="+.1f" if points else None)
     return fig.update_layout(barmode="group", height=380)
 
@@ -202,37 +247,38 @@ def stacked(
     """Draw a bar per row, of segments end to end with their size on them: shares or counts."""
     fig = go.Figure()
     for (name, values), colour in zip(parts.items(), colours, strict=False):
-        text = (
-            [f"{v:.0%}" if v >= 0.045 else "" for v in values]
-            if share
-            else [v or "" for v in values]
+        segment = bar(
+            rows,
+            values,
+            name,
+            colour,
+            sideways=True,
+            text=[_segment_label(value, share) for value in values],
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0,
+            textfont={"color": "white" if colour in _DARK_COLOURS else "black"},
         )
-        ink = {"color": "white" if colour in (*COLOURS[:4], *BUDGETS[3:]) else "black"}
-        labels = {
-            "text": text,
-            "textposition": "inside",
-            "insidetextanchor": "middle",
-            "textangle": 0,
-            "textfont": ink,
-        }
-        fig.add_trace(bar(rows, values, name, colour, sideways=True, **labels))
-    fig.update_xaxes(
-        title=x_title, **({"tickformat": ".0%", "range": [0, 1]} if share else {"dtick": 2})
-    )
+        fig.add_trace(segment)
+    fig.update_xaxes(title=x_title)
+    if share:
+        fig.update_xaxes(tickformat=".0%", range=[0, 1])
+    else:
+        fig.update_xaxes(dtick=2)
     fig.update_yaxes(autorange="reversed")
-    fig.update_layout(uniformtext={"minsize": 11, "mode": "hide"}, legend={"traceorder": "normal"})
-    return fig.update_layout(barmode="stack", height=120 + 45 * len(rows))
-
-
-def heatmap(x: Sequence[str], y: Sequence[str], z: Values, text: Any, **more: Any) -> go.Heatmap:
-    """A tile for every x and y, with a text on it: one for each, or a template for all."""
-    labels = (
-        {"texttemplate": text}
-        if isinstance(text, str)
-        else {"text": text, "texttemplate": "%{text}"}
+    return fig.update_layout(
+        barmode="stack",
+        height=120 + 45 * len(rows),
+        uniformtext={"minsize": 11, "mode": "hide"},
+        legend={"traceorder": "normal"},
     )
-    names = {"x": [plain(name) for name in x], "y": [plain(name) for name in y], "z": z}
-    return go.Heatmap(names | labels | {"showscale": False} | more)
+
+
+def _segment_label(value: float, share: bool) -> Any:
+    """What is written on a segment of a stacked bar: its size, or nothing where it is too short."""
+    if share:
+        return f"{value:.0%}" if value >= _SMALLEST_LABELLED_SHARE else ""
+    return value or ""
 
 
 def panels(
@@ -244,16 +290,19 @@ def panels(
     """Draw panels below each other, each under its title, with every name once in the legend."""
     names = [plain(title) for title in titles] or None
     fig = make_subplots(rows=len(parts), subplot_titles=names, vertical_spacing=spacing, **more)
-    seen: set[str] = set()
+    in_legend: set[str] = set()
     for row, traces in enumerate(parts, start=1):
         for trace in traces:
             trace.legendgroup = trace.name
-            if trace.name in seen:
+            if trace.name in in_legend:
                 trace.showlegend = False
             elif trace.showlegend is not False:
-                seen.add(trace.name)
+                in_legend.add(trace.name)
             fig.add_trace(trace, row=row, col=1)
     return fig
+
+
+# A slider.
 
 
 def drag(
@@ -272,43 +321,39 @@ def drag(
     Stop i shows ``traces(i)``, each in its row, with ``titles[i]`` and ``layout(i)``.
     """
 
-    def moved(i: int) -> dict:
-        return (layout(i) if layout else {}) | ({"title": {"text": titles[i]}} if titles else {})
+    def layout_at(i: int) -> dict:
+        changes = dict(layout(i)) if layout else {}
+        if titles:
+            changes["title"] = {"text": titles[i]}
+        return changes
 
-    before = len(fig.data)
-    shown = traces(active)
-    for number, trace in enumerate(shown):
-        fig.add_trace(trace, **({"row": rows[number], "col": 1} if rows else {}))
-    places = list(range(before, len(fig.data)))
+    still = len(fig.data)
+    for number, trace in enumerate(traces(active)):
+        place = {"row": rows[number], "col": 1} if rows else {}
+        fig.add_trace(trace, **place)
+    moving = list(range(still, len(fig.data)))
     names = [stop if isinstance(stop, str) else f"{stop:g}" for stop in stops]
     fig.frames = [
-        go.Frame(name=name, data=traces(i), traces=places, layout=moved(i))
+        go.Frame(name=name, data=traces(i), traces=moving, layout=layout_at(i))
         for i, name in enumerate(names)
     ]
+    return fig.update_layout(**layout_at(active), sliders=[_slider(names, prefix, active)])
+
+
+def _slider(names: Sequence[str], prefix: str, active: int) -> dict[str, Any]:
+    """A slider that jumps to the frame of a name; ``prefix`` stands before the name."""
     at_once = {
         "mode": "immediate",
         "frame": {"duration": 0, "redraw": True},
         "transition": {"duration": 0},
     }
-    steps = [{"label": name, "method": "animate", "args": [[name], at_once]} for name in names]
-    # Shorter than the figure, so that names at its ends have room.
-    slider = {
+    return {
         "active": active,
-        "steps": steps,
+        "steps": [
+            {"label": name, "method": "animate", "args": [[name], at_once]} for name in names
+        ],
         "currentvalue": {"prefix": prefix},
+        # Shorter than the figure, so that names at its ends have room.
         "x": 0.07,
         "len": 0.84,
     }
-    return fig.update_layout(**moved(active), sliders=[slider])
-
-
-def _shared_fields(x: Values, y: Values, name: str) -> dict:
-    """What all traces share: values, their intervals, and a name or no place in the legend."""
-    fields: dict[str, Any] = {"name": plain(name)} if name else {"showlegend": False}
-    for axis, values in (("x", x), ("y", y)):
-        if np.ndim(values) == 2:
-            values, low, high = np.asarray(values, dtype=float)
-            ends = {"array": high - values, "arrayminus": values - low}
-            fields[f"error_{axis}"] = {"type": "data", "symmetric": False, "thickness": 1.5, **ends}
-        fields[axis] = values
-    return fields
