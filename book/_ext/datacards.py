@@ -27,13 +27,25 @@ def with_cards(text: str, names: list[str]) -> str:
 
 
 def add_cards(app, docname, source) -> None:
-    """Fill the page in as it is read, and have it read again when a card comes or goes."""
+    """Fill the page in as it is read, and note which cards it has."""
     if MARK in source[0]:
-        folder = Path(app.srcdir) / "data" / "cards"
-        app.env.note_dependency(str(folder))  # its time changes with its list of files
-        source[0] = with_cards(source[0], sorted(path.stem for path in folder.glob("*.md")))
+        names = card_names(app)
+        app.env.metadata[docname]["cards"] = names
+        source[0] = with_cards(source[0], names)
+
+
+def card_names(app) -> list[str]:
+    """The names of the cards in the data's folder, in order."""
+    return sorted(path.stem for path in (Path(app.srcdir) / "data" / "cards").glob("*.md"))
+
+
+def outdated(app, env, added, changed, removed) -> list[str]:
+    """Have the page read again when a card has come or gone."""
+    names = card_names(app)
+    return [page for page, noted in env.metadata.items() if noted.get("cards", names) != names]
 
 
 def setup(app) -> dict:
     app.connect("source-read", add_cards)
+    app.connect("env-get-outdated", outdated)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
