@@ -29,7 +29,8 @@ from adalib.router.server import Service, make_app
 
 _TESTS = Path(__file__).parent.parent / "tests"
 sys.path[:0] = [str(_TESTS), str(_TESTS / "router")]
-from token_server import RecordedModel, in_virtual_time  # noqa: E402
+from token_server import RecordedModel  # noqa: E402
+from virtual_time import in_virtual_time  # noqa: E402
 
 SETS = ("aime-am-thinking-v1", "aime-gpt-oss-20b", "aime-phi-4-reasoning", "aime-qwen3-14b")
 MULTIPLES = (1.5, 2.0, 3.0)
