@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["BUDGETS", "MEANINGS", "MODELS", "arm_colours", "budget_colours"]
-
 #: One colour per meaning, for figures, games, the explorer and the referee's verdicts. The style
 #: sheet book/_static/custom.css repeats the table as variables of the same names.
 MEANINGS = {

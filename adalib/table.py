@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["ARCHETYPES", "UtilityTable", "archetypes", "check_table"]
-
 ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
 
 

@@ -9,8 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
-__all__ = ["MAX_THREADS", "WORTH_A_THREAD", "call_all", "cores", "side_by_side"]
-
 #: More threads than this share one memory bus and gain nothing when numpy adds or sorts.
 MAX_THREADS = 8
 #: Numbers (or rows) below which starting a thread takes longer than it saves.

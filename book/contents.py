@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 import yaml
 
-__all__ = ["ROOT", "Page", "chapters", "keys", "pages", "spelled"]
-
 ROOT = Path(__file__).resolve().parent.parent
 #: Parts whose pages are not counted as chapters.
 WITHOUT_NUMBERS = ("Play", "For teachers", "Homework", "Reference")

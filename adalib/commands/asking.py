@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from adalib.router.asking import Asking
     from adalib.vote.meaning import Meaning
 
-__all__ = ["AskingOptions", "add_asking"]
-
 _SAME_KEY = "ADALIB_SAME_KEY"  # the variable with the key of the embeddings endpoint
 
 

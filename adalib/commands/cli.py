@@ -21,8 +21,6 @@ from adalib import __version__
 from adalib.commands.terminal import note, shown
 from adalib.datasets.files import free_memory, most_memory
 
-__all__ = ["COMMANDS", "main"]
-
 # The word on the command line -> what `--help` says about it. The module is called the same, with
 # "_" for "-".
 COMMANDS = {

@@ -11,8 +11,6 @@ from adalib.datasets.files import written
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["write_page"]
-
 # Policies that are drawn only when a reader clicks on their names.
 _CONTROLS = ("oracle_in_sample", "fixed", "random", "length", "noise")
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adalib.datasets.responses import Responses
     from adalib.evaluate.heldout import HeldOutRow
 
-__all__ = ["NextSteps", "fit_options"]
-
 _COMMAND = "python -m adalib"
 
 

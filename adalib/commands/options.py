@@ -13,18 +13,6 @@ from typing import Any
 
 from adalib.datasets.files import check_room
 
-__all__ = [
-    "KINDS",
-    "add_shared",
-    "check_learn_from",
-    "check_libraries",
-    "parse_budgets",
-    "parse_numbers",
-    "parse_prices",
-    "price",
-    "whole",
-]
-
 KINDS = (
     "what an answer is: auto, number, choice, yesno, label:a,b, json:field, regex:..., "
     "python:module:function"

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Responses
 
-__all__ = ["read_answers", "read_source"]
-
 _LONG = 200  # characters; an answer that was read out of a text is shorter
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["note", "shown"]
-
-
 def shown(text: str) -> str:
     """Make text from outside fit for a terminal: one line, with control characters escaped."""
     line = " ".join(text.splitlines())

@@ -25,25 +25,6 @@ import numpy as np
 
 from adalib.drafts import clear_drafts, replacing
 
-__all__ = [
-    "MAX_FILE",
-    "MAX_LINE",
-    "DataError",
-    "check_room",
-    "checked_size",
-    "free_memory",
-    "kind_of",
-    "line_parts",
-    "most_memory",
-    "one_line",
-    "open_lines",
-    "read_json",
-    "read_lines",
-    "read_whole",
-    "write_lines",
-    "written",
-]
-
 MAX_FILE = 1_000_000_000  # bytes, decompressed
 MAX_LINE = 64_000_000  # bytes
 

@@ -11,8 +11,6 @@ from adalib.datasets.files import DataError
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 
-__all__ = ["FEWEST", "deal", "drawn", "group_numbers", "members"]
-
 #: Fewer questions than this are too few to learn from and to score on.
 FEWEST = 10
 

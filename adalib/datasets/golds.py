@@ -17,9 +17,6 @@ from typing import Any
 from adalib.datasets.files import DataError, open_lines, read_lines
 from adalib.datasets.loading import text
 
-__all__ = ["Golds", "read_golds"]
-
-
 @dataclass
 class Golds:
     """The correct answers of a file, by the text of the question and by its id."""

@@ -26,8 +26,6 @@ from adalib.datasets.logs import content_text, field_at, user_text
 from adalib.datasets.responses import Responses
 from adalib.datasets.sampled import answer_in, join_samples
 
-__all__ = ["is_inspect_log", "read_inspect_log"]
-
 _ZSTANDARD = 93  # the number of this compression in a zip archive
 _RIGHT = {"C": 1, "I": 0, "N": 0, 1: 1, 0: 0}  # what a scorer's value says; N is no answer
 _SAMPLE = re.compile(r"samples/.+_epoch_[^/]+(?:\.json|/sample\.json)")

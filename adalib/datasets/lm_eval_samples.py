@@ -17,8 +17,6 @@ from adalib.datasets.responses import Responses
 from adalib.datasets.sampled import answer_in, join_samples
 from adalib.vote.extract import extract_answer
 
-__all__ = ["is_lm_eval_samples", "read_lm_eval_samples"]
-
 _NO_MATCH = "[invalid]"  # what a filter of lm-eval gives where it finds no answer
 
 

@@ -28,17 +28,6 @@ from adalib.datasets.files import DataError, kind_of, read_lines
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import BUCKETS, FEATURES, REQUIRED, SAMPLED, ReadText, Responses
 
-__all__ = [
-    "DataError",
-    "QuestionRules",
-    "bundled",
-    "data_folder",
-    "from_records",
-    "load",
-    "text_hash",
-]
-
-
 #: One line of a file: its place in words, its number and its record.
 Line = tuple[str, int, dict[str, Any]]
 

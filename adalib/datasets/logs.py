@@ -20,9 +20,6 @@ from adalib.datasets.responses import Responses
 from adalib.datasets.sampled import join_samples
 from adalib.vote.kinds import Reader, answer_reader
 
-__all__ = ["content_text", "field_at", "is_log", "read_log", "user_text"]
-
-
 class _Reply(NamedTuple):
     """One logged answer."""
 

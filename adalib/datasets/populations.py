@@ -16,8 +16,6 @@ from adalib.datasets.responses import Responses
 from adalib.table import UtilityTable
 from adalib.vote.estimators import acc_iid
 
-__all__ = ["Population", "beta_population", "draw", "flat_null", "two_answer"]
-
 _BUDGETS = (1, 2, 4, 8, 16)
 
 

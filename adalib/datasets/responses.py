@@ -22,8 +22,6 @@ from adalib.table import UtilityTable
 from adalib.vote.answers import judged, same_answer
 from adalib.vote.estimators import ESTIMATORS, Ties
 
-__all__ = ["BUCKETS", "FEATURES", "REQUIRED", "SAMPLED", "ReadText", "Responses"]
-
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 _COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number per sample

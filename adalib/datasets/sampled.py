@@ -10,8 +10,6 @@ from adalib.datasets.loading import from_records
 from adalib.datasets.responses import Responses
 from adalib.vote.kinds import answer_reader, short_text
 
-__all__ = ["answer_in", "join_samples"]
-
 Question = dict[str, Any]  # its id, question and gold
 Sample = dict[str, Any]  # one answer and its fields: one entry of each list of a line
 

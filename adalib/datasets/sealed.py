@@ -23,18 +23,6 @@ from adalib.datasets.files import (
     write_lines,
 )
 
-__all__ = [
-    "DataError",
-    "digest",
-    "number",
-    "numbers",
-    "read_sealed",
-    "seal",
-    "whole",
-    "write_sealed",
-]
-
-
 def seal(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add to the first record the checksum of all records, computed without that field."""
     first, *others = records

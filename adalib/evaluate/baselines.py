@@ -20,18 +20,6 @@ from adalib.datasets.responses import ReadText
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
-__all__ = [
-    "PLANS",
-    "Plan",
-    "best_mix",
-    "fixed",
-    "from_labels",
-    "length",
-    "noise_features",
-    "random",
-]
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The probability of each budget for each question.

@@ -23,16 +23,6 @@ from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 from adalib.vote.estimators import ESTIMATORS, Ties
 
-__all__ = [
-    "OracleScore",
-    "check_halves",
-    "compared",
-    "cross_fitted_oracle",
-    "rehearse_oracle",
-    "score_oracle",
-]
-
-
 @dataclass(frozen=True, eq=False)
 class OracleScore:
     """An oracle's labels, as they looked to the oracle and as they turned out.

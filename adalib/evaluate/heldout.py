@@ -40,21 +40,6 @@ from adalib.scale.machines import Machines
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = [
-    "TAUGHT",
-    "HeldOutRow",
-    "Known",
-    "Protocol",
-    "Scores",
-    "as_table",
-    "check_targets",
-    "first_vote_table",
-    "held_out",
-    "joined",
-    "oracles_at",
-    "unseen_curves",
-]
-
 #: Training questions that a fold learns from, at most: the text's prior takes time with their
 #: cube. More may do better.
 TAUGHT = 1000

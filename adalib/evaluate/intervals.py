@@ -13,14 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = [
-    "Interval",
-    "cautious_bound",
-    "hidden_loss",
-    "in_points",
-    "mean_interval",
-]
-
 _CHUNK = 1 << 17  # numbers that are worked on at a time: a megabyte
 _IMAGINARY = 2 / 3  # weight of the imaginary question; see the notes of `cautious_bound`
 

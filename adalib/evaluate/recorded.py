@@ -18,20 +18,6 @@ from adalib.evaluate.trials import Learner, Planner
 from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.sequential.policy import PricedStopping
 
-__all__ = [
-    "AS_PUBLISHED",
-    "GO_UP",
-    "LADDER",
-    "MODEL_LEARNERS",
-    "REPEATS",
-    "STOPS",
-    "figures",
-    "model_cells",
-    "record",
-    "recorded",
-    "recorded_cells",
-]
-
 #: The signals of each rung of the ladder, by its name in the table.
 LADDER: Mapping[str, tuple[str, ...]] = {
     "votes": ("votes",),

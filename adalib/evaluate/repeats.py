@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import DataError
 
-__all__ = ["RepeatPlan", "allocate_answers", "answer_variances", "plan_repeats"]
-
 _WEIGHTS = (0.1, 100.0)  # answers that the prior may weigh, at least and at most
 _STEPS = 200  # halvings of the price's interval, enough for any two floats
 

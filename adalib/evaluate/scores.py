@@ -19,8 +19,6 @@ from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.solve.hull import mix_cost
 from adalib.table import UtilityTable
 
-__all__ = ["HeldOutRow", "Scores", "as_table"]
-
 # The figures of a row: those that are computed question by question, and means over the halves.
 _FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")
 _MEANS = ("cost", "mix_cost", "waiting", "imitation", "majority")

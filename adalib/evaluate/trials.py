@@ -29,23 +29,6 @@ from adalib.sequential.race import PricedRace
 from adalib.sequential.streams import Cost
 from adalib.table import UtilityTable
 
-__all__ = [
-    "BASELINES",
-    "RACE",
-    "STOPPING",
-    "Fold",
-    "Half",
-    "Learner",
-    "Planner",
-    "Questions",
-    "RaceInAnswers",
-    "checked_learners",
-    "learned",
-    "plan_waiting",
-    "planning_policies",
-    "stopping_policies",
-]
-
 #: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)
 #: The row of `adalib.PricedRace`, where answers have tokens.

@@ -25,8 +25,6 @@ from adalib.evaluate.intervals import (
 )
 from adalib.evaluate.trials import BASELINES, RACE, STOPPING
 
-__all__ = ["WRONG", "Judgement", "judge", "judged", "summary", "verdict"]
-
 _FIRST = 1 / 20  # of the questions only choose, since there is none before them
 
 #: Chance of a false claim by each test. The approximations then stay within 5%.

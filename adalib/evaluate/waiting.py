@@ -8,9 +8,6 @@ import numpy as np
 
 from adalib.datasets.responses import Responses
 
-__all__ = ["expected_waiting"]
-
-
 def expected_waiting(responses: Responses, budgets: Sequence[int], unit: float) -> np.ndarray:
     r"""Return the expected time until the last of b answers finishes, shape (N, K).
 

@@ -16,8 +16,6 @@ from adalib.datasets.responses import Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["read_csv", "setting"]
-
 _BUDGETS = (1, 2, 4, 8, 16)
 _TOP = 6  # answers shown by name; the others are counted
 

@@ -21,8 +21,6 @@ from adalib.explorer.data import setting
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
-__all__ = ["PARTS", "page", "script", "static_html", "style"]
-
 _FRONT = Path(__file__).parent / "front"
 
 _COMPUTING = ("numbers", "oracle", "path", "votes")

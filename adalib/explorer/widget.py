@@ -14,9 +14,6 @@ from adalib.explorer.data import setting
 from adalib.explorer.static import script, style
 from adalib.table import UtilityTable
 
-__all__ = ["Explorer", "explore"]
-
-
 class Explorer(anywidget.AnyWidget):
     """A live lambda explorer: Python sees what the reader does on the page, and the reverse.
 

@@ -16,8 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from adalib.datasets.sealed import write_sealed
 from adalib.learn import trees
 
-__all__ = ["FORMAT", "LearnedPolicy"]
-
 FORMAT = "adalib policy, version 2"  # first line of a saved policy
 
 

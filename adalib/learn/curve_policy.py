@@ -20,8 +20,6 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import check_price, oracle_labels
 from adalib.table import check_table
 
-__all__ = ["CurvePolicy"]
-
 _FOLDS = 5
 
 

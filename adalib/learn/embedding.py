@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_matrix
 
-__all__ = ["TextEmbedding", "ngram_counts"]
-
 _CHUNK = 1000  # texts embedded at a time, because the n-grams of each take thousands of bytes
 _MAX_CHARACTERS = 20_000  # of a text that are read: enough for a question, and a bound on the work
 _NGRAMS = (2, 4)

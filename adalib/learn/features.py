@@ -24,16 +24,6 @@ from adalib.datasets.responses import ReadText
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "TEXT_FEATURES",
-    "check_texts",
-    "one_each",
-    "question_marks",
-    "text_features",
-    "text_values",
-]
-
-
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 

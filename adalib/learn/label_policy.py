@@ -16,9 +16,6 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import check_table
 
-__all__ = ["LabelPolicy", "regret_weights"]
-
-
 class LabelPolicy(LearnedPolicy):
     """Imitate the oracle's labels with a classifier, for one budget at a time.
 

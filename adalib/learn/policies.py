@@ -16,8 +16,6 @@ from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy, regret_weights
 from adalib.threads import side_by_side
 
-__all__ = ["CurvePolicy", "LabelPolicy", "load_policy", "regret_weights", "side_by_side"]
-
 _KINDS: dict[str, type[LabelPolicy | CurvePolicy]] = {"label": LabelPolicy, "curve": CurvePolicy}
 
 

@@ -26,17 +26,6 @@ except (ModuleNotFoundError, ValueError):  # ValueError: macOS without its libom
 
 from adalib.datasets.sealed import numbers, whole
 
-__all__ = [
-    "LARGEST",
-    "LIBRARY",
-    "Forest",
-    "classifier",
-    "from_json",
-    "regressor",
-    "to_json",
-    "with_gains",
-]
-
 #: Largest feature; XGBoost keeps features and weights in single precision.
 LARGEST = float(np.finfo(np.float32).max)
 #: Name of the library that grows the trees.

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
-__all__ = ["Answer", "Client", "EndpointError", "retry_after"]
-
 MAX_REPLY = 32_000_000  # bytes of one reply
 MAX_PACKED = MAX_REPLY // 100  # of a compressed one, which may unpack to a thousand times as much
 DEFAULT_KEY_ENV = "OPENAI_API_KEY"

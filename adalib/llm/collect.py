@@ -37,8 +37,6 @@ from adalib.llm.store import (
 from adalib.vote.extract import extract_answer
 from adalib.vote.kinds import Reader, answer_reader
 
-__all__ = ["collect", "export", "settings_of"]
-
 MAX_CONCURRENCY = 1_000  # requests in flight at a time; each holds a connection and a reply
 EXPORTED = ("tokens", "finish", "logprob", "entropy")  # of each answer, next to its text
 STORED = ("text", *EXPORTED, "prompt_tokens", "fingerprint")

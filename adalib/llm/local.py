@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["LocalModel", "LocalModelError", "local_model", "model_file"]
-
 # Memory per token of context in SmolLM2-135M, the smallest model: keys and values of 30 layers x
 # 3 heads x 64 numbers, of two bytes each.
 CACHE_BYTES = 2 * 30 * 3 * 64 * 2

@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 
 from tqdm.auto import tqdm
 
-__all__ = ["wait_for"]
-
 Result = TypeVar("Result")
 
 

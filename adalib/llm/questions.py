@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from adalib.datasets.files import DataError, read_json, read_lines, read_whole
 from adalib.datasets.loading import QuestionRules, data_folder
 
-__all__ = ["Prompt", "Workload", "load_prompt", "load_questions", "workload"]
-
 DEFAULT_PROMPT = (
     "{question}\n\nThink step by step. Then give the result on a last line of its own, "
     "in the form\nAnswer: ..."

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Answer", "ReplyError", "mean_entropy", "mean_logprob", "read_reply"]
-
 MAX_TEXT = 1_000_000  # characters of one answer
 MAX_COUNT = 10**15  # tokens; no more than a file of answers may hold
 DETAILS = ("prompt_tokens_details", "completion_tokens_details")

@@ -23,8 +23,6 @@ from adalib.datasets.files import DataError, open_lines, read_json, read_whole, 
 from adalib.llm.client import EndpointError
 from adalib.llm.reply import MAX_COUNT
 
-__all__ = ["Held", "Store", "fingerprint", "read_answers", "read_settings", "scan"]
-
 MAX_SAMPLES = 1_000_000  # answers per question
 # Bytes of answers: a store is read line by line, and only counts are remembered.
 MAX_STORE = 1 << 40

@@ -12,8 +12,6 @@ from typing import Any
 
 from adalib.llm.reply import MAX_COUNT, ReplyError
 
-__all__ = ["ReplyStream"]
-
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")  # of a delta; each costs tokens
 _DATA = "data:"
 

@@ -13,8 +13,6 @@ from typing import Any
 from adalib.llm.reply import Answer
 from adalib.router.asking import Allocator, Asking
 
-__all__ = ["Account"]
-
 _TURN = 16  # tokens that a turn's own marks may cost, on top of its text
 
 

@@ -13,9 +13,6 @@ from adalib.router.asking import Allocator, Asking, AskingClient
 from adalib.router.question import OpenQuestion
 from adalib.router.routed import Routed
 
-__all__ = ["ask", "ask_many"]
-
-
 async def ask(
     by: Allocator,
     client: AskingClient,

@@ -16,18 +16,6 @@ from adalib.sequential.votes import BallotBox
 from adalib.vote.kinds import answer_reader
 from adalib.vote.meaning import Meaning
 
-__all__ = [
-    "Allocator",
-    "Asking",
-    "AskingClient",
-    "CapError",
-    "Decision",
-    "FixedVote",
-    "LateError",
-    "NotShortError",
-    "SpentError",
-]
-
 MOST_TOKENS = 10**9  # of one answer; no model writes as many
 
 

@@ -12,8 +12,6 @@ from adalib.router.account import Account
 from adalib.router.asking import SpentError
 from adalib.router.routed import SPENT
 
-__all__ = ["Attempt"]
-
 FIRST_WAIT = 0.5  # seconds before a second try; doubled for each try after that
 LONGEST_WAIT = 8.0
 

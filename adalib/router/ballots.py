@@ -13,8 +13,6 @@ from adalib.vote.answers import answer_classes
 from adalib.vote.kinds import answer_reader, is_free_text, short_text
 from adalib.vote.meaning import Meaning
 
-__all__ = ["Ballots"]
-
 _SHORT = 4_000  # characters that are read at once; longer texts are read in a thread
 _UNREAD = 2  # this many unreadable texts mean there is no short answer
 

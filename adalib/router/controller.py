@@ -18,8 +18,6 @@ from typing import NamedTuple
 
 from adalib.router.purse import Ledger
 
-__all__ = ["BudgetController", "Reach"]
-
 STEP = 0.2
 # Budgets that may lie unspent; more is forgotten, or a quiet month would pay for a careless week.
 CREDIT = 20

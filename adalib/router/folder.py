@@ -22,9 +22,6 @@ from adalib.router.routed import Routed
 from adalib.router.router import Router
 from adalib.vote.answers import same_answer
 
-__all__ = ["route"]
-
-
 def route(
     router: Router,
     client: Client,

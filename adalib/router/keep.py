@@ -15,9 +15,6 @@ from typing import Any
 
 from adalib.llm.reply import Answer
 
-__all__ = ["VoteFile"]
-
-
 class VoteFile:
     """A file of votes that only grows, one whole line per vote."""
 

@@ -6,8 +6,6 @@ import asyncio
 import socket
 from typing import Any
 
-__all__ = ["listen", "patient_protocol"]
-
 KEEP_ALIVE = 75  # seconds for which an idle connection stays open: longer than clients keep theirs
 HEAD = 15.0  # seconds for the head of a request
 UNREAD = 60.0  # seconds after which a caller who does not read a reply is cut off

@@ -16,8 +16,6 @@ from starlette.types import Receive, Scope, Send
 
 from adalib.llm.client import SECRET, Client, EndpointError
 
-__all__ = ["Upstream", "read_start"]
-
 _HOP_BY_HOP = {
     b"connection",
     b"keep-alive",

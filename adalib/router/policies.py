@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Policy = PricedStopping | PricedRace | CurvePolicy
 
-__all__ = ["NAMES", "Planner", "load_policy", "planner_for"]
-
 _STOPPING: dict[str, type[PricedStopping]] = {"priced": PricedStopping, "rounds": PricedRounds}
 NAMES = ("curve", "race", *_STOPPING)
 

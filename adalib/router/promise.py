@@ -22,8 +22,6 @@ from adalib.evaluate.heldout import Scores
 from adalib.router.router import Router
 from adalib.table import UtilityTable
 
-__all__ = ["Promise", "held_out_promise"]
-
 _FOLDS = 5
 _BUDGETS = (1, 2, 4, 8, 16, 32)  # of the mix that a router is compared with
 

@@ -23,20 +23,6 @@ from adalib.llm.questions import Prompt
 from adalib.router.asking import Asking, CapError, LateError, NotShortError, SpentError
 from adalib.router.routed import Routed
 
-__all__ = [
-    "RequestError",
-    "VoteRequest",
-    "completion",
-    "error_for",
-    "is_this_machine",
-    "model_object",
-    "read_body",
-    "read_request",
-    "stream_chunks",
-    "vote_headers",
-    "why_not_voted",
-]
-
 OWN = "adalib"  # the field of a request with our settings, and of a reply with our figures
 LIMITS = ("max_completion_tokens", "max_tokens")
 _NUMBERS = (

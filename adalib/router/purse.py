@@ -16,8 +16,6 @@ from pathlib import Path
 
 from adalib.llm.reply import Answer
 
-__all__ = ["Ledger", "Prices", "Purse", "Tally"]
-
 _ROUNDING = 1e-12  # relative: sums of prices are floats
 _LINE = 512  # bytes of a ledger, always as many
 

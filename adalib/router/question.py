@@ -46,8 +46,6 @@ from adalib.sequential.race_session import RaceSession
 from adalib.sequential.rounds import RoundSession
 from adalib.sequential.rules import leader_holds
 
-__all__ = ["OpenQuestion"]
-
 _LONG = 4_000  # characters of a question from which it is read in a thread
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads
 

@@ -17,9 +17,6 @@ from adalib.router.account import Account
 from adalib.router.attempt import Attempt
 from adalib.sequential.race_session import RaceSession, Runner
 
-__all__ = ["LiveRace", "Started"]
-
-
 class Started(NamedTuple):
     """One answer of a race: its place there, and its requests."""
 

@@ -7,8 +7,6 @@ from the store is checked first: others may write there, too.
 
 from __future__ import annotations
 
-__all__ = ["LEND", "STEP"]
-
 # `sound` is a number that can be one of ours, or nothing. `read` is a field of the first key; one
 # that cannot be a sum is replaced by what this server last read.
 _CHECKS = """

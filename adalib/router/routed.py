@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from adalib.llm.reply import DETAILS, Answer
 
-__all__ = ["Routed", "summed_details"]
-
 # Why no further answer was asked.
 WORTH = "the next answer is not worth its price"
 FULL = "the longest vote that the policy knows"

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     Policy = PricedStopping | PricedRace | CurvePolicy
 
-__all__ = ["Reader", "Router", "recommended"]
-
 _BUDGETS = (1, 2, 4, 8, 16)  # numbers of answers on offer to a curve policy
 _DIMS = 16  # of the embedding of a question's text
 _FORMAT = "adalib router, version 2"

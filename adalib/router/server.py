@@ -52,8 +52,6 @@ from adalib.vote.kinds import answer_reader
 if TYPE_CHECKING:  # Redis is needed only where several servers share
     from adalib.router.shared import Share
 
-__all__ = ["Service", "make_app"]
-
 LARGEST_VOTE = 1 << 20  # bytes of a request that is voted on; longer ones are passed on
 QUIET = 10.0  # seconds of silence in a stream before a comment keeps the connection open
 SLOW = 60.0  # seconds for the body of a request

@@ -32,8 +32,6 @@ from adalib.router.purse import Purse
 from adalib.router.redis_scripts import LEND, STEP
 from adalib.router.router import Router
 
-__all__ = ["Share", "ShareError", "SharedController", "SharedPurse"]
-
 _BEAT = 1.0  # seconds between two steps of a server that has nothing to tell
 _LIFE = 10_000  # milliseconds after which what a silent server had open is forgotten
 _PATIENCE = 1.0  # seconds for one step

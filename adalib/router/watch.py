@@ -19,8 +19,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from adalib.router.routed import Routed
 from adalib.router.router import Router
 
-__all__ = ["Watch"]
-
 SHOWN = 300  # questions on the live page, and compared with training
 ENOUGH = 100  # answers from which a share of unreadable ones is believed
 _LOG = logging.getLogger("uvicorn.error")  # the one that the operator reads

@@ -19,8 +19,6 @@ from adalib.scale.runs import Run
 from adalib.solve.envelope import Cut
 from adalib.solve.exact import DIGITS, exact_mean, most_within
 
-__all__ = ["Clearing", "Market", "clear"]
-
 # A budget this close below the cheapest allocation is the cheapest allocation, rounded.
 _SAME = 10.0**-DIGITS
 

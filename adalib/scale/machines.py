@@ -20,8 +20,6 @@ from tqdm import tqdm
 
 from adalib.threads import cores
 
-__all__ = ["Cluster", "Here", "Machines", "need"]
-
 _TRIES = 3  # a task is given to another worker this often when its worker dies
 _PATIENCE = 30  # seconds for a scheduler to answer, and for its first worker to come
 

@@ -21,16 +21,6 @@ from adalib.drafts import replacing
 from adalib.scale.machines import need
 from adalib.table import check_table
 
-__all__ = [
-    "Batch",
-    "Form",
-    "ParquetTable",
-    "Piece",
-    "load_arrow",
-    "open_parquet",
-    "write_parquet",
-]
-
 _ARROW_BYTES = 250_000_000  # that pyarrow takes before it has read anything
 
 

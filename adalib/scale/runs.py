@@ -20,8 +20,6 @@ from adalib.solve.envelope import cheapest_columns, envelope_steps
 from adalib.solve.exact import exact_sum, units
 from adalib.solve.step_keys import StepKeys, code_mask, sort_stably
 
-__all__ = ["Filled", "Run", "make_run"]
-
 _INDEX_EVERY = 4096  # steps between two entries of a run's index
 
 

@@ -18,9 +18,6 @@ from adalib.solve.oracle import chosen
 from adalib.solve.step_keys import StepKeys
 from adalib.table import check_table
 
-__all__ = ["ShardedAllocation", "settle", "solve_shards"]
-
-
 @dataclass(frozen=True, eq=False)
 class ShardedAllocation:
     """The best point of the frontier within a budget, for a table in shards.

@@ -32,8 +32,6 @@ from adalib.scale.parquet import Form, ParquetTable, Piece, open_parquet
 from adalib.scale.runs import Run, make_run
 from adalib.scale.shards import ShardedAllocation, settle
 
-__all__ = ["FilesSolved", "solve_files"]
-
 _LIBRARY_BYTES = 300_000_000  # that Python and its libraries take
 _COPIES = 10  # numbers in memory for every number of a batch, at the worst moment
 _MAX_BATCH_ROWS = 1_000_000

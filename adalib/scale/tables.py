@@ -21,8 +21,6 @@ from adalib.drafts import filling, publish
 from adalib.scale.machines import Here, Machines, need
 from adalib.scale.parquet import load_arrow, open_parquet, write_parquet
 
-__all__ = ["open_parquet", "tabulate", "write_parquet"]
-
 _LINES = 2_000  # questions in a chunk
 
 

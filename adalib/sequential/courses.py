@@ -15,9 +15,6 @@ from adalib.datasets.files import DataError
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes
 
-__all__ = ["Course", "Courses"]
-
-
 class Course:
     """M races of ``start`` answers, and ``more`` that start at the finish number ``look``.
 

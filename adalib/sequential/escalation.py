@@ -24,8 +24,6 @@ from adalib.sequential.replay import REPLAYS, mix_for, shares_of
 from adalib.sequential.signals.text import Text
 from adalib.sequential.streams import Streams, make_streams
 
-__all__ = ["Escalated", "PricedEscalation", "settle"]
-
 _SIGNALS = ("votes", "text", "certainty")
 _ARMS = (1, 2, 4, 8)  # numbers of answers of one model alone: plain members of the library
 

@@ -19,9 +19,6 @@ from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes
 
-__all__ = ["Evidence", "SignalPolicy"]
-
-
 class Evidence(NamedTuple):
     """The states of some signals: at every checkpoint of many streams, or at one moment of one."""
 

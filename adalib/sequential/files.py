@@ -15,8 +15,6 @@ from adalib.sequential.session import Member, Session
 from adalib.sequential.signals import SIGNALS
 from adalib.sequential.streams import Cost, Money
 
-__all__ = ["cost_from_file", "cost_to_file", "load_stopping", "restore_signals", "save_stopping"]
-
 _MEND = "save the policy again"
 #: What reading a damaged or edited file may raise.
 _UNSOUND = (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError)

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["backward_induction", "cross_fitted", "first_stops"]
-
-
 def backward_induction(
     features: Sequence[np.ndarray],
     value: np.ndarray,

@@ -31,24 +31,6 @@ from adalib.sequential.rules import Confidence, Threshold, stopping_points
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes, count_votes, vote_weight
 
-__all__ = [
-    "Agreeing",
-    "Agreement",
-    "Coverage",
-    "Dirichlet",
-    "Doubling",
-    "Entropy",
-    "Filtered",
-    "InARow",
-    "Posterior",
-    "ProbabilityRatio",
-    "Reservation",
-    "Together",
-    "Window",
-    "dirichlet_holds",
-    "mode_holds",
-]
-
 _ALMOST = 1 - 1e-12  # so that a share which is rounded down still reaches its threshold
 _DIRICHLET_ANSWERS = 5  # leading answers that Adaptive-Consistency's Dirichlet rule compares
 

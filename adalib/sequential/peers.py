@@ -36,18 +36,6 @@ from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.streams import Cost, Streams
 from adalib.solve.hull import concave_hull
 
-__all__ = [
-    "CONFIDENT",
-    "NEWER",
-    "NEWER_CONFIDENT",
-    "NEWER_PUBLISHED",
-    "PEERS",
-    "PUBLISHED",
-    "LearnedPrior",
-    "Published",
-    "TunedRules",
-]
-
 _CAPS = (4, 8, 16, 24, 40)  # most answers per question
 _MODE_CHANCES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # thresholds of `LearnedPrior`
 _PRIOR_ANSWERS = 4  # most frequent answers that its prior describes

@@ -27,8 +27,6 @@ from adalib.sequential.signals.base import Lesson
 from adalib.sequential.streams import Cost, Streams
 from adalib.solve.hull import concave_hull
 
-__all__ = ["LEAST", "PRICES", "PricedStopping", "training_folds"]
-
 _FOLDS = 10  # each training question is decided by a fit on the other nine tenths
 _SCHEDULE = (*range(1, 17), 20, 24, 28, 32, 40)
 _CAPS = (4, 8, 16, 24)  # of the plain rules, next to the longest vote

@@ -37,8 +37,6 @@ from adalib.sequential.signals.base import Lesson
 from adalib.sequential.streams import Streams
 from adalib.solve.hull import concave_hull
 
-__all__ = ["TOKEN_PRICES", "WAITING_PRICES", "Heat", "PricedRace", "settle_race"]
-
 #: Prices tried: accuracy per tokens of one average answer, and per time of one average answer.
 TOKEN_PRICES = np.geomspace(1e-3, 0.2, 10)
 WAITING_PRICES = (0.0, 0.02, 0.05, 0.15)

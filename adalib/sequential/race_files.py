@@ -15,8 +15,6 @@ from adalib.sequential.race_rules import PlainRace
 from adalib.sequential.race_state import PricedMember, decision_points, feature_count
 from adalib.sequential.rules import NEVER
 
-__all__ = ["FORMAT", "load_race", "save_race"]
-
 FORMAT = "adalib race, version 1"
 _MEND = "save the race again"
 _MOST = 4096  # answers that a file may ask for

@@ -29,17 +29,6 @@ from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.streams import Streams, make_streams
 from adalib.sequential.votes import Votes
 
-__all__ = [
-    "FAMILIES",
-    "InRounds",
-    "Outcome",
-    "PlainRace",
-    "RaceReplay",
-    "TunedRaces",
-    "plain_races",
-]
-
-
 _STREAMS = 4000  # played back at a time, so that memory does not grow with the questions
 
 

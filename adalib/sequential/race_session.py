@@ -17,9 +17,6 @@ from adalib.sequential.session import checked_gain
 from adalib.sequential.signals.base import Signal
 from adalib.sequential.signals.votes import VoteCount
 
-__all__ = ["Ask", "RaceSession", "Runner"]
-
-
 @dataclass
 class Runner:
     """One answer of a race.

@@ -9,16 +9,6 @@ import numpy as np
 
 from adalib.sequential.evidence import Evidence
 
-__all__ = [
-    "STARTS",
-    "Finish",
-    "PricedMember",
-    "decision_points",
-    "feature_count",
-    "race_features",
-    "second_waves",
-]
-
 STARTS = (1, 2, 3, 4, 6, 8, 12)  #: sizes of the first wave
 _LOOKS = (1, 2, 3, 4)  # finishes at which a second wave may start
 _MORE = (2, 4)  # sizes of the second wave

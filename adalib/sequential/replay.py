@@ -19,8 +19,6 @@ from adalib.datasets.responses import Responses
 from adalib.sequential.streams import Cost, Streams, make_streams
 from adalib.solve.hull import concave_hull
 
-__all__ = ["REPLAYS", "WHOLE", "Library", "Mix", "Replay", "mix_for", "shares_of"]
-
 #: Orders in which a question is played back for scoring: each of 48 answers comes first once.
 REPLAYS = 48
 #: Up to this many questions are played back at once, in all orders; more in pieces, in fewer

@@ -21,8 +21,6 @@ from adalib.sequential.rules import Fixed
 from adalib.sequential.session import Member, Session, checked_gain
 from adalib.sequential.streams import Streams
 
-__all__ = ["SIZES", "PricedRounds", "RoundSession", "best_size", "rounds_induction", "walked"]
-
 SIZES = (1, 2, 4, 8)  #: answers that may be asked at once
 
 

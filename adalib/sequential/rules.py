@@ -12,18 +12,6 @@ from numpy.typing import ArrayLike
 
 from adalib.sequential.votes import Votes
 
-__all__ = [
-    "NEVER",
-    "Confidence",
-    "Fixed",
-    "Margin",
-    "Rule",
-    "Threshold",
-    "leader_holds",
-    "points_of",
-    "stopping_points",
-]
-
 #: More answers than are ever asked: the cap of a rule without a cap.
 NEVER = 10**9
 

@@ -14,9 +14,6 @@ from adalib.sequential.rules import Rule
 from adalib.sequential.signals.base import Signal
 from adalib.sequential.signals.votes import VoteCount
 
-__all__ = ["Member", "Session", "checked_gain"]
-
-
 class Member(NamedTuple):
     """A member of a policy's library: a plain rule on one count, or the priced rule of a number."""
 

@@ -18,8 +18,6 @@ from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
 from adalib.sequential.votes import Votes, count_votes, vote_weight
 
-__all__ = ["Cost", "Money", "Streams", "answer_costs", "make_streams"]
-
 Cost = Literal["samples", "tokens"] | Callable[[Responses], np.ndarray]
 
 

@@ -12,9 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["BallotBox", "Votes", "count_votes", "vote_weight"]
-
-
 class Votes(NamedTuple):
     """The state of a vote after n answers: arrays of one shape, or numbers for one question."""
 

@@ -15,9 +15,6 @@ from numpy.typing import ArrayLike
 from adalib.solve.oracle import TIE, Random, average, check_price, labels_at
 from adalib.table import check_table
 
-__all__ = ["Bisection", "Mixture", "PricedPoint", "bisect", "mix"]
-
-
 @dataclass(frozen=True, eq=False)
 class PricedPoint:
     """An allocation, and the price of one unit of cost that produced it.

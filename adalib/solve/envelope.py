@@ -29,8 +29,6 @@ from adalib.solve.oracle import TIE
 from adalib.solve.step_keys import StepKeys
 from adalib.threads import MAX_THREADS, WORTH_A_THREAD, call_all, cores
 
-__all__ = ["Cut", "Steps", "cheapest_columns", "envelope_steps", "labels_after"]
-
 _BLOCK_ROWS = 30_000  # few enough for a block's columns to stay in the processor's cache
 _SCAN_COLUMNS = 64  # beyond so many columns one scan is quicker than looking from each corner
 

@@ -12,8 +12,6 @@ import math
 
 import numpy as np
 
-__all__ = ["DIGITS", "exact_mean", "exact_sum", "most_within", "units"]
-
 DIGITS = 12  # significant digits of a budget that count
 
 _UNIT = 1074  # the smallest positive float is 2**-1074

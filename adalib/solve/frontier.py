@@ -24,8 +24,6 @@ from adalib.solve.step_keys import StepKeys, sort_stably
 from adalib.table import check_table
 from adalib.threads import call_all
 
-__all__ = ["Allocation", "Frontier", "Split", "frontier"]
-
 _SAME = 10.0**-DIGITS  # relative difference below which two prices are one breakpoint
 _CHUNK = 1 << 15  # steps that are added up together, because they fit into the cache
 

@@ -16,9 +16,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["concave_hull", "concave_hulls", "mix_cost"]
-
-
 def concave_hull(cost: ArrayLike, accuracy: ArrayLike) -> list[int]:
     """Return the points at the corners of the upper concave hull, cheapest first.
 

@@ -18,8 +18,6 @@ from adalib.solve.frontier import Allocation, frontier
 from adalib.solve.oracle import average
 from adalib.table import check_table
 
-__all__ = ["IntegerOptimum", "integer_optimum"]
-
 # Losses that differ by less are equal; so are costs, relative to the budget.
 _TOLERANCE = 1e-12
 

@@ -15,19 +15,6 @@ from numpy.typing import ArrayLike
 
 from adalib.table import check_table
 
-__all__ = [
-    "TIE",
-    "Random",
-    "average",
-    "average_cost",
-    "check_price",
-    "chosen",
-    "dual",
-    "labels_at",
-    "oracle_labels",
-    "subdifferential",
-]
-
 #: Net values closer than this are tied. A price at which two budgets tie is a ratio and therefore
 #: rounded, so the two net values computed from it differ in the last digit; comparing them exactly
 #: would settle the tie by accident.

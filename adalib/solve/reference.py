@@ -16,8 +16,6 @@ from scipy.sparse import csr_array
 from adalib.solve.oracle import average
 from adalib.table import check_table
 
-__all__ = ["LPSolution", "MILPSolution", "lp_solution", "lp_value", "milp_solution"]
-
 # HiGHS accepts violations of 1e-7 by default; we compare to 1e-9.
 _TOLERANCE = 1e-10
 

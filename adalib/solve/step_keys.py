@@ -20,9 +20,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["StepKeys", "code_mask", "sort_stably"]
-
-
 class StepKeys:
     """Pack the steps of a table with ``k`` columns into keys, and read the columns back.
 

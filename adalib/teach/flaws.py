@@ -24,8 +24,6 @@ from adalib.table import UtilityTable
 from adalib.teach.exercises import Checked
 from adalib.teach.exercises.values import as_name, as_number
 
-__all__ = ["NULLS", "SINS", "Flaw", "find_the_flaw"]
-
 #: The sins, and how a paper with such a sin would describe what was done.
 SINS = {
     "in-sample": "Budgets were chosen on 48 answers per question. Accuracy is the mean of the "

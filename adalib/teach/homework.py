@@ -23,9 +23,6 @@ from adalib.teach.exercises import Checked, Checker
 from adalib.teach.exercises.values import Value, value
 from adalib.vote.estimators import majority
 
-__all__ = ["Homework", "Question", "drawn_questions", "exercises", "homework"]
-
-
 class Homework:
     """One student's questions on one sheet; `homework` makes it.
 

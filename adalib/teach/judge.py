@@ -29,8 +29,6 @@ from adalib.table import UtilityTable
 from adalib.teach.exercises import Checker, checks, judged
 from adalib.teach.homework import exercises
 
-__all__ = ["Verdict", "as_plain", "from_plain", "verdict"]
-
 _ANSWER = "answer.json"
 _FUNCTIONS = "functions.dill"
 _PACKAGES = Path(__file__).resolve().parents[2]  # the folder that this package is imported from

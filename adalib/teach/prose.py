@@ -10,9 +10,6 @@ import numpy as np
 
 from adalib.evaluate.intervals import Interval
 
-__all__ = ["give", "glue", "named", "seconds"]
-
-
 def give(prefix: str = "", **values: Any) -> None:
     """Hand values to the prose: after ``give("c03_", over=6)`` it may quote ``c03_over``.
 

@@ -24,8 +24,6 @@ from adalib.vote.plain_numbers import Key, value_key
 if TYPE_CHECKING:
     from adalib.vote.judge import Reading
 
-__all__ = ["answer_classes", "is_formula", "judged", "same_answer"]
-
 #: The shape of a form, and the step of its first value.
 Drawer = tuple[tuple, int]
 

@@ -24,8 +24,6 @@ from adalib.vote.winning import (
     winning_ways,
 )
 
-__all__ = ["ESTIMATORS", "acc_iid", "acc_subsets", "acc_windows", "best_of", "majority", "pass_at"]
-
 Ties = Literal["share", "first"]
 _CELLS = 1 << 19  # numbers in a working array: 4 MB, so that a chunk stays near the processor
 _SAME = 1e-13  # sums of the same votes differ by less than this from one platform to the next

@@ -8,8 +8,6 @@ from collections import deque
 from adalib.vote.plain import CHOICE, COMMAND, LONGEST_ANSWER, WORD, plain_form
 from adalib.vote.plain_numbers import NUMBER, value_key
 
-__all__ = ["extract_answer"]
-
 _TAIL = 200_000  # characters read from the end of a text; no answer is given earlier than that
 _MAX_MARKERS = 200  # times that a text may say "Answer:" and give none before we stop looking
 

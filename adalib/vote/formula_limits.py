@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["LARGEST_EXPONENT", "TOO_LARGE", "GivenUpError", "check_formula", "work"]
-
 #: Largest exponent, logarithm of a power, and argument of a factorial.
 LARGEST_EXPONENT = 10_000
 TOO_LARGE = "a number too large to work out"

@@ -20,8 +20,6 @@ from sympy.core.function import AppliedUndef
 
 from adalib.vote.formula_limits import LARGEST_EXPONENT, TOO_LARGE, GivenUpError
 
-__all__ = ["MP", "ZERO", "near", "number_at_points", "values_at_points"]
-
 _POINTS = 4
 
 #: The numbers with 60 digits that all values are.

@@ -24,8 +24,6 @@ from sympy.core.relational import Relational
 from adalib.vote.formula_limits import GivenUpError, check_formula, work
 from adalib.vote.formula_values import MP, ZERO, near, number_at_points, values_at_points
 
-__all__ = ["WORK", "Form", "Reading", "read", "read_number", "work"]
-
 WORK = 5_000  # what reading all the answers to one question may take, by the count of `work`
 
 _BASE = math_verify.parser.LatexExtractionConfig()

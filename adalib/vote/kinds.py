@@ -25,15 +25,6 @@ from typing import Any
 from adalib.vote.extract import extract_answer
 from adalib.vote.plain import LONGEST_ANSWER, TRUTH
 
-__all__ = [
-    "Reader",
-    "answer_reader",
-    "imported_function",
-    "is_free_text",
-    "short_text",
-    "storable_kind",
-]
-
 # (text, whether it was finished) -> the answer, "" where there is none
 Reader = Callable[[str, bool], str]
 

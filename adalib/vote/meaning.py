@@ -12,8 +12,6 @@ from adalib.vote.kinds import imported_function
 from adalib.vote.plain import COMMAND, TRUTH, WORD, plain_form
 from adalib.vote.plain_numbers import NUMBER
 
-__all__ = ["Embed", "Meaning"]
-
 Embed = Callable[[Sequence[str]], Awaitable[list[list[float]]]]  # texts -> one vector each
 
 

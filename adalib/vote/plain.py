@@ -12,8 +12,6 @@ from functools import lru_cache
 
 from adalib.vote.plain_numbers import DIGITS, arithmetic, fraction
 
-__all__ = ["plain_form"]
-
 #: Characters of an answer that are looked at; a longer one is compared word for word.
 LONGEST_ANSWER = 1_000
 

@@ -12,8 +12,6 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["DIGITS", "NUMBER", "Key", "arithmetic", "fraction", "value_key"]
-
 # Every repetition below is over one simple class or bounded, so that no text makes the search slow.
 #: A number without a sign: thousands commas, decimals, a power of ten.
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?|\.\d+"

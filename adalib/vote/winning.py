@@ -28,15 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "Series",
-    "Situations",
-    "binomial_series",
-    "binomials",
-    "exponential_series",
-    "winning_ways",
-]
-
 #: ``series(x, degree)[i]`` is the weight of i votes out of a class of size x, for i up to degree.
 Series = Callable[[np.ndarray, int], np.ndarray]
 

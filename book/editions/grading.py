@@ -20,8 +20,6 @@ from adalib.teach.exercises.values import Value
 from contents import Page, pages
 from editions.text import Block, blocks
 
-__all__ = ["MINUTES", "TOPICS", "Row", "grading_page", "points", "rows"]
-
 #: Minutes that an exercise takes, by the word that opens it.
 MINUTES = {"read": 5, "compute": 10, "build": 20, "prove": 30}
 

@@ -11,8 +11,6 @@ import nbformat
 from editions.statements import statements
 from editions.writing import live_notebooks, read_values
 
-__all__ = ["hand_out"]
-
 _START = """# Start here
 
 **To read**, open `html/index.html` in a browser. Sliders, quizzes and exercises with a short

@@ -28,8 +28,6 @@ from packaging.requirements import Requirement
 from editions import pyodide
 from editions.writing import live_notebooks
 
-__all__ = ["lock", "requirements", "write_lite"]
-
 #: The packages that every notebook needs, from which all others follow.
 ROOTS = ("adalib", "ipython", "jedi", "comm", "micropip", "traitlets")
 #: Python in a browser, as the markers of a requirement ask for it.

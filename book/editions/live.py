@@ -16,8 +16,6 @@ from nbformat.v4 import new_markdown_cell
 from contents import Page, spelled
 from editions.text import Block, Work, blocks, cited, references, spelled_out
 
-__all__ = ["Book", "live_notebook", "live_text"]
-
 _ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<([^`>]*)>)?`")
 _TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
 _NUMBERED = re.compile(r"\$\$([^$]*?)\$\$ *\(([\w-]+)\)")

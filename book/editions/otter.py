@@ -27,8 +27,6 @@ from adalib.teach.exercises import checks
 from adalib.teach.homework import homework
 from editions.grading import points
 
-__all__ = ["Exercise", "assignment", "grade_class", "homework_notebook", "write_assignments"]
-
 _CHECKS = re.compile(r'\bcheck\(\s*"(?P<name>[^"]+)",\s*(?P<answer>\w+)\s*\)')
 _CHAPTER = re.compile(r'\bchecks\("(\w+)"\)')
 _STUDENT = re.compile(r'^student_id = "([^"\n]*)"', re.M)

@@ -26,8 +26,6 @@ from pathlib import Path
 from adalib.datasets.loading import load
 from adalib.paper.settings import REAL
 
-__all__ = ["fetch", "needed", "write_live"]
-
 ABOUT = Path(__file__).with_name("pyodide.json")
 SOURCE = "ADALIB_PYODIDE"
 #: Pure packages, packed as they are installed here.

@@ -17,8 +17,6 @@ import nbformat
 
 from contents import Page, chapters, keys, spelled
 
-__all__ = ["Item", "Option", "export", "misconceptions", "moodle", "qti", "quiz_items"]
-
 _OPTION = re.compile(r"^ +- \[(?P<mark>[ x])\] (?P<text>.+?) \*(?P<why>[^*].*)\*$")
 _QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 _PACK = "http://www.imsglobal.org/xsd/imscp_v1p1"

@@ -19,8 +19,6 @@ from nbformat import NotebookNode
 from _ext.freshness import STORE, Package, fingerprint
 from editions.student import without_solutions
 
-__all__ = ["take_runs"]
-
 _CACHE = Path("_build", ".jupyter_cache")
 
 

@@ -17,8 +17,6 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from contents import chapters
 
-__all__ = ["Slide", "deck", "slides", "write_decks"]
-
 # For the book: a check is run, an exercise is done at a desk.
 _SKIPPED = ("Check", "Checked", "Exercises", "References")
 _SHOWS = '[class*="adalib-"]:not(.adalib-answer), img'  # what a cell draws, plays or tabulates

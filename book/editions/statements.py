@@ -16,8 +16,6 @@ from contents import keys, pages, spelled
 from editions.student import without_solutions
 from editions.text import Block, blocks, cited, read_works, spelled_out
 
-__all__ = ["statements", "to_latex"]
-
 _KINDS = ("definition", "theorem", "lemma", "proposition", "corollary", "exercise")
 _HEAD = r"""% Written by `make student` and `make instructor`; the text is under CC BY 4.0.
 \documentclass{article}

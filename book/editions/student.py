@@ -19,8 +19,6 @@ from nbformat import NotebookNode
 from editions.text import spelled_out
 from mathml import to_mathml
 
-__all__ = ["for_students", "lock", "locked_quizzes", "solution_cells", "without_solutions"]
-
 _MARK = re.compile(
     r"^(?P<fence>:{3,})\{solution-(?P<which>start|end)\}.*?^(?P=fence)\s*?$", re.M | re.S
 )

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["Block", "Work", "blocks", "cited", "read_works", "references", "spelled_out"]
-
 _OPEN = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<argument>.*)")
 _OPTION = re.compile(r":(?P<key>[\w-]+): *(?P<value>.*)")
 _GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")

@@ -19,8 +19,6 @@ from editions.live import Book, live_notebook
 from editions.student import for_students, locked_quizzes
 from editions.text import Block, blocks, read_works
 
-__all__ = ["instructor_sources", "live_notebooks", "read_values", "refresh", "student_sources"]
-
 #: Pages of the instructor's edition alone; the last one is written by `editions.grading`.
 INSTRUCTORS = ("notebooks/answer_key", "book/exam", "grading")
 #: Pages that answer what students are asked, or tell how to lead a class.

@@ -25,16 +25,6 @@ from adalib.paper.ablations.pools import Pooled, cells
 from adalib.paper.results import recorded_part
 from adalib.solve.oracle import chosen
 
-__all__ = [
-    "TRIES",
-    "ZOO",
-    "Comparison",
-    "Trial",
-    "classifiers",
-    "recorded_comparison",
-    "zoo",
-]
-
 #: The five classifiers of the paper's ablation, in the order of its table.
 ZOO = ("logistic", "svm", "forest", "mlp", "gbm")
 

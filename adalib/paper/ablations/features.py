@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import ReadText
 from adalib.learn.features import check_texts, one_each, question_marks
 
-__all__ = ["EXTRA_FEATURES", "LEAKS", "extra_features"]
-
 #: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for
 #: ``has_fraction``).
 EXTRA_FEATURES = ("has_square_roots", "has_equation", "has_multi_subproblems", "single_pass_acc")

@@ -21,8 +21,6 @@ from adalib.paper.settings import TARGETS, utility
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
-__all__ = ["SHARES", "learning_curve", "recorded_curve"]
-
 #: The shares of the training data that the paper's figure shows.
 SHARES = (0.1, 0.2, 0.25, 0.4, 0.6, 0.8, 1.0)
 

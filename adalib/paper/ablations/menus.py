@@ -14,8 +14,6 @@ from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, score_ora
 from adalib.evaluate.intervals import mean_interval
 from adalib.paper.settings import TARGETS
 
-__all__ = ["MENUS", "granularity"]
-
 #: The paper's three menus, and two more that its tie rule suggests.
 MENUS = {
     "coarse": (1, 8, 16),

@@ -28,9 +28,6 @@ from adalib.paper.settings import (
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
 
-__all__ = ["Pooled", "cells", "pool", "real_pool", "simulated_pool"]
-
-
 @dataclass(frozen=True, eq=False)
 class Pooled:
     """Rows for a classifier: every question of every setting at every target.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, in_points
 
-__all__ = ["BOTH", "Finding", "with_interval"]
-
 #: A number, the sentence that holds it, and whether it bears our verdict out.
 Finding = tuple[float, str, bool]
 

@@ -17,9 +17,6 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import Responses
 from adalib.sequential.streams import Streams
 
-__all__ = ["Lesson", "LiveState", "Signal", "State"]
-
-
 class Lesson(NamedTuple):
     """What a signal may learn from."""
 

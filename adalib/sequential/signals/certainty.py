@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from adalib.sequential.signals.weighted import WeightedCount
 
-__all__ = ["Certainty"]
-
-
 class Certainty(WeightedCount):
     """Votes weighted by the mean log-probability of the tokens that the model wrote."""
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from adalib.sequential.signals.weighted import WeightedCount
 
-__all__ = ["TokenEntropy"]
-
-
 class TokenEntropy(WeightedCount):
     """Votes weighted by the mean entropy of the model's tokens: the more uncertain, the lighter."""
 

@@ -12,8 +12,6 @@ from adalib.datasets.sealed import number, numbers
 from adalib.sequential.signals.base import Lesson, Signal
 from adalib.sequential.streams import Streams
 
-__all__ = ["Prediction", "Text"]
-
 _LONG = 16  # the text predicts the accuracy of one answer and of a vote of this many
 #: Ignore the text if its held-out R² is below this: it would only move the budget about.
 _LEAST_EXPLAINED = 0.03

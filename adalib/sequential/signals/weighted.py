@@ -13,8 +13,6 @@ from adalib.sequential.signals.base import Lesson
 from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.votes import Votes, count_votes, vote_weight
 
-__all__ = ["WeightedCount"]
-
 _EARLY = 8  # checkpoints at which sharpnesses are compared
 
 

@@ -16,8 +16,6 @@ import numpy as np
 from adalib.teach.exercises.cases import PRICED, Case, Inputs, oracle, spent
 from adalib.teach.exercises.judged import Build
 
-__all__ = ["EXERCISES"]
-
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 

@@ -29,8 +29,6 @@ from adalib.teach.exercises.cases import (
 )
 from adalib.teach.exercises.judged import Build, same
 
-__all__ = ["EXERCISES", "PLANTS"]
-
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 

@@ -19,27 +19,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "PRICED",
-    "TARGETED",
-    "TARGETED_AND_PRICED",
-    "Broken",
-    "Case",
-    "Inputs",
-    "Late",
-    "Stopwatch",
-    "apply",
-    "best_value",
-    "between",
-    "bill",
-    "described",
-    "oracle",
-    "prices",
-    "shrunk",
-    "sketch",
-    "spent",
-]
-
 Case = dict[str, Any]
 _ATTEMPTS = 400  # at making a case smaller
 _GRIDS = (1, 2, 8, 64)  # numbers are rounded to multiples of one over these

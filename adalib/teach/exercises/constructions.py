@@ -19,8 +19,6 @@ from adalib.table import UtilityTable, check_table
 from adalib.teach.exercises.judged import Construction
 from adalib.teach.exercises.values import as_number
 
-__all__ = ["EXERCISES", "THREE"]
-
 Judge = Callable[[Any], str | None]
 
 EXERCISES: dict[tuple[str, str], Construction] = {}  # by chapter and name

@@ -33,17 +33,6 @@ from adalib.teach.exercises.cases import (
     shrunk,
 )
 
-__all__ = [
-    "PROOF_CASES",
-    "SECONDS",
-    "Build",
-    "Construction",
-    "Fault",
-    "Proof",
-    "Unanswered",
-    "same",
-]
-
 #: A reader's functions may work for so many seconds in all; the hint to one that was stopped names
 #: them.
 SECONDS = 20.0

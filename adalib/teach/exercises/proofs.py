@@ -13,8 +13,6 @@ from adalib.teach.exercises.build_tables import PLANTS
 from adalib.teach.exercises.cases import PRICED, TARGETED, TARGETED_AND_PRICED, Case, Inputs
 from adalib.teach.exercises.judged import Proof
 
-__all__ = ["EXERCISES"]
-
 EXERCISES: dict[tuple[str, str], Proof] = {}  # by chapter and name
 
 

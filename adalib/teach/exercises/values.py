@@ -21,8 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["ROUNDS", "Value", "as_name", "as_number", "hashed", "value"]
-
 #: How often a hash repeats SHA-256; ``exercises.js`` does the same.
 ROUNDS = 4_000
 

@@ -14,9 +14,6 @@ from adalib.teach.figures.page import plain
 from adalib.teach.figures.shapes import GREY, bar, dots, drag, line, panels
 from adalib.teach.figures.style import CLAIMED, HONEST, POLICY
 
-__all__ = ["Dots", "budgets_by_level", "price_choices", "scatter"]
-
-
 def price_choices(
     prices: Sequence[float],
     names: Sequence[str],

@@ -16,8 +16,6 @@ from adalib.teach.figures.page import plain
 from adalib.teach.figures.shapes import GREY, band, bar, dots, drag, line, panels
 from adalib.teach.figures.style import COLOURS, faint
 
-__all__ = ["claim_bars", "copies", "cut_simplex", "dual_lines"]
-
 _BLUE, _ORANGE, _GREEN = COLOURS[:3]
 
 

@@ -19,27 +19,6 @@ from adalib.teach.figures.page import plain
 from adalib.teach.figures.shapes import GREY, Values, dots, drag, level, line, panels
 from adalib.teach.figures.style import CLAIMED, COLOURS, HONEST, POLICY, TRUE
 
-__all__ = [
-    "CLAIMED",
-    "HONEST",
-    "POLICY",
-    "TRUE",
-    "Dots",
-    "Points",
-    "Worth",
-    "budgets_by_level",
-    "drag_samples",
-    "gains",
-    "means",
-    "on_the_line",
-    "price_choices",
-    "real_frontiers",
-    "rows_of_dots",
-    "scatter",
-    "slopes",
-    "strips",
-]
-
 _SYMBOLS = ("circle", "diamond", "square")  # of policies that share a colour
 _COST_TICKS = (1, 1.5, 2, 3, 4, 6, 8, 12, 16)
 

@@ -15,8 +15,6 @@ from adalib.evaluate.intervals import Interval, in_points
 from adalib.teach.figures.page import HTML, chapter_name, link
 from adalib.teach.figures.style import COLOURS
 
-__all__ = ["cards", "finding"]
-
 # The dot plot of a finding. All findings share one scale, in points; the rest is in the units of
 # the drawing.
 _LOWEST_POINTS = -1.5

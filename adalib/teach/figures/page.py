@@ -15,9 +15,6 @@ import plotly.graph_objects as go
 
 from adalib.teach.figures.style import TEMPLATE
 
-__all__ = ["HTML", "bold_finding", "chapter_name", "link", "plain", "show"]
-
-
 class HTML:
     """Markup that shows itself on a page and in JupyterLab."""
 

@@ -17,26 +17,6 @@ from adalib.teach.figures.shapes import GREY, bar, dots, drag, level, line, pane
 from adalib.teach.figures.style import COLOURS, faint
 from adalib.teach.figures.votes import accuracy_curves, window_votes
 
-__all__ = [
-    "BLUE",
-    "GOLD",
-    "GREEN",
-    "ORANGE",
-    "PINK",
-    "accuracy_curves",
-    "claim_bars",
-    "copies",
-    "cut_simplex",
-    "dual_lines",
-    "filling",
-    "ribbons",
-    "search",
-    "staircase_target",
-    "staircases",
-    "tangent",
-    "window_votes",
-]
-
 BLUE, ORANGE, GREEN, PINK, GOLD = COLOURS[:5]
 
 Array = np.ndarray

@@ -19,20 +19,6 @@ from adalib.colours import BUDGETS
 from adalib.teach.figures.page import plain
 from adalib.teach.figures.style import COLOURS, faint
 
-__all__ = [
-    "band",
-    "bar",
-    "bars",
-    "clouds",
-    "dots",
-    "drag",
-    "level",
-    "line",
-    "lines",
-    "panels",
-    "stacked",
-]
-
 GREY = COLOURS[6]
 #: Numbers, names, or the (mean, low, high) of an estimate.
 Values = ArrayLike | Sequence[Any]

@@ -10,8 +10,6 @@ import plotly.io as pio
 
 from adalib.colours import MEANINGS
 
-__all__ = ["CLAIMED", "COLOURS", "HONEST", "POLICY", "TEMPLATE", "TRUE", "faint"]
-
 # Okabe and Ito's palette, which people with any common colour blindness can tell apart, without
 # its black and its yellow: each vanishes on one of our two backgrounds.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")

@@ -10,8 +10,6 @@ import pandas as pd
 from adalib.evaluate.intervals import in_points
 from adalib.teach.figures.page import HTML, bold_finding, chapter_name, link
 
-__all__ = ["folded", "linked_table", "table"]
-
 _LARGE = 20  # a number from here on has one digit after the point
 
 

@@ -12,8 +12,6 @@ from adalib.colours import MEANINGS
 from adalib.teach.figures.shapes import bar, drag, lines
 from adalib.teach.figures.style import COLOURS
 
-__all__ = ["accuracy_curves", "window_votes"]
-
 _TIE = COLOURS[4]
 
 
