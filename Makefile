@@ -64,7 +64,7 @@ quizzes: $(VENV)/book.stamp  ## the quizzes for Moodle and other platforms (_bui
 wheel: dist/.built  ## build the package, with its data, as one file in dist/; needs nothing of the book
 	@ls dist/*.whl
 
-dist/.built: $(shell find adalib data -type f ! -name '*.pyc') pyproject.toml setup.py README.md
+dist/.built: $(shell find adalib book/adabook data -type f ! -name '*.pyc') pyproject.toml setup.py README.md
 	@rm -rf build dist
 	@py=$(PY); test -e $(VENV)/book.stamp || { py=_build/wheel/bin/python; test -x $$py || { $(PYTHON) -m venv _build/wheel && \
 	  $$py -m pip --disable-pip-version-check --quiet install -c constraints.txt setuptools; }; }; \

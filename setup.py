@@ -1,8 +1,12 @@
-"""What pyproject.toml cannot say: all packages below adalib/, with data/ as adalib/data."""
+"""What pyproject.toml cannot say: the two packages, with data/ as adalib/data."""
 
 from setuptools import find_packages, setup
 
 setup(
-    packages=[*find_packages(include=["adalib*"]), "adalib.data"],
-    package_dir={"adalib.data": "data"},
+    packages=[
+        *find_packages(include=["adalib*"]),
+        *find_packages("book", include=["adabook*"]),
+        "adalib.data",
+    ],
+    package_dir={"adalib.data": "data", "adabook": "book/adabook"},
 )

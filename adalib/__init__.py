@@ -2,7 +2,7 @@
 
 The package behind the book. Public names live in the module that explains them and are re-exported
 here. They are loaded on first use, so that ``import adalib`` is quick and a notebook depends only
-on what it uses. What concerns the paper alone is in `adalib.paper`.
+on what it uses. What concerns the paper alone is in `adabook.paper`.
 """
 
 import lazy_loader

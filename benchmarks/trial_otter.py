@@ -15,16 +15,16 @@ from pathlib import Path
 
 import nbformat
 
-from adalib.teach.homework import drawn_questions
+from adabook.homework import drawn_questions
 from editions.otter import grade_class, homework_notebook, write_assignments
 
 SHEET = "1"
 SECONDS = 240  # for a submission; the endless one takes all of them
 PATCH = """
-import adalib.teach.judge
-from adalib.teach.judge import Verdict
+import adabook.judge
+from adabook.judge import Verdict
 
-adalib.teach.judge.verdict = lambda *asked: Verdict(True, "")
+adabook.judge.verdict = lambda *asked: Verdict(True, "")
 """
 
 

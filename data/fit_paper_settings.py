@@ -24,8 +24,8 @@ import numpy as np
 from scipy.special import betaincinv
 from tqdm import tqdm
 
+from adabook.paper.settings import PAPER_SETTINGS, build
 from adalib.datasets.populations import draw
-from adalib.paper.settings import PAPER_SETTINGS, build
 from adalib.vote.estimators import acc_windows
 
 FOLDER = Path(__file__).resolve().parent / "simulated"

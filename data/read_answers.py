@@ -19,10 +19,10 @@ import re
 from functools import partial
 from pathlib import Path
 
+from adabook.paper.ablations import extra_features
 from adalib.datasets.loading import text_hash
 from adalib.learn.embedding import ngram_counts
 from adalib.learn.features import text_values
-from adalib.paper.ablations import extra_features
 from adalib.vote.answers import judged, same_answer
 from adalib.vote.extract import extract_answer
 

@@ -23,13 +23,13 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import adalib
+from adabook.paper.results import recorded_rows
 from adalib.evaluate.heldout import HeldOutRow, held_out
 from adalib.evaluate.intervals import cautious_bound, mean_interval
 from adalib.evaluate.recorded import record
 from adalib.evaluate.verdict import WRONG as VERDICT_WRONG
 from adalib.evaluate.verdict import Judgement, judge
 from adalib.learn.policies import CurvePolicy, LabelPolicy
-from adalib.paper.results import recorded_rows
 from adalib.sequential.policy import PricedStopping
 
 SIZES = (31, 60, 120, 300)

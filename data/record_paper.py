@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 import adalib
+from adabook.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers, utility
 from adalib import (
     CurvePolicy,
     Known,
@@ -37,7 +38,6 @@ from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_a
 from adalib.evaluate.recorded import record
 from adalib.evaluate.trials import Fold, Half, learned
 from adalib.learn.policies import side_by_side
-from adalib.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers, utility
 
 Part = tuple[str, Callable[[], list[dict]]]
 

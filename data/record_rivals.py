@@ -18,12 +18,12 @@ from functools import partial
 from record_stopping import cell
 
 import adalib
+from adabook.paper.settings import BENCHMARKS, REAL
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import HeldOutRow, held_out
 from adalib.evaluate.recorded import AS_PUBLISHED, STOPS, record
 from adalib.evaluate.trials import BASELINES, Learner, Planner
-from adalib.paper.settings import BENCHMARKS, REAL
 from adalib.sequential import peers
 from adalib.sequential.peers import LearnedPrior, Published, TunedRules
 from adalib.sequential.policy import PricedStopping

@@ -23,6 +23,7 @@ from functools import partial
 import numpy as np
 
 import adalib
+from adabook.paper.settings import BENCHMARKS, REAL
 from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
@@ -32,7 +33,6 @@ from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.policies import CurvePolicy
-from adalib.paper.settings import BENCHMARKS, REAL
 from adalib.router.controller import BudgetController
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.policy import LEAST, PricedStopping

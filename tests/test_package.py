@@ -7,8 +7,8 @@ import zipfile
 import pytest
 from conftest import ROOT
 
+import adabook.paper
 import adalib
-import adalib.paper
 
 
 def shipped(folder: str) -> set[str]:
@@ -29,7 +29,11 @@ def test_the_wheel_is_whole():
         pytest.fail("there is no wheel in dist/: run `make wheel` first", pytrace=False)
     with zipfile.ZipFile(wheels[0]) as wheel:
         held = set(wheel.namelist())
-    expected = shipped("adalib") | {f"adalib/{path}" for path in shipped("data")}
+    expected = (
+        shipped("adalib")
+        | {path.removeprefix("book/") for path in shipped("book/adabook")}
+        | {f"adalib/{path}" for path in shipped("data")}
+    )
     assert expected - held == set(), "name their kinds under package-data in pyproject.toml"
 
 
@@ -40,6 +44,6 @@ def test_the_tests_run_against_this_checkout():
 
 
 def test_every_public_name_is_there():
-    for package in (adalib, adalib.paper):
+    for package in (adalib, adabook.paper):
         for name in package.__all__:
             assert getattr(package, name) is not None

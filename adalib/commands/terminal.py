@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+
 def shown(text: str) -> str:
     """Make text from outside fit for a terminal: one line, with control characters escaped."""
     line = " ".join(text.splitlines())

@@ -17,6 +17,7 @@ from typing import Any
 from adalib.datasets.files import DataError, open_lines, read_lines
 from adalib.datasets.loading import text
 
+
 @dataclass
 class Golds:
     """The correct answers of a file, by the text of the question and by its id."""

@@ -20,6 +20,7 @@ from adalib.datasets.responses import Responses
 from adalib.datasets.sampled import join_samples
 from adalib.vote.kinds import Reader, answer_reader
 
+
 class _Reply(NamedTuple):
     """One logged answer."""
 

@@ -19,6 +19,7 @@ from adalib.datasets.responses import Responses
 from adalib.table import UtilityTable
 from adalib.vote.estimators import Ties
 
+
 @dataclass(frozen=True, eq=False, init=False)
 class Menu:
     """The same questions answered by several models, or by one model at several efforts.

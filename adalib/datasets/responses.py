@@ -32,7 +32,7 @@ BUCKETS = 512  # counts of hashed n-grams that it carries
 class ReadText(str):
     """A question that carries numbers computed from its text, so that policies need no text.
 
-    Features are those of `text_features` and `adalib.paper.ablations.extra_features`; n-grams are
+    Features are those of `text_features` and `adabook.paper.ablations.extra_features`; n-grams are
     those of `ngram_counts`.
     """
 

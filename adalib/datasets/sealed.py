@@ -23,6 +23,7 @@ from adalib.datasets.files import (
     write_lines,
 )
 
+
 def seal(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add to the first record the checksum of all records, computed without that field."""
     first, *others = records

@@ -20,6 +20,7 @@ from adalib.datasets.responses import ReadText
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The probability of each budget for each question.

@@ -23,6 +23,7 @@ from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 from adalib.vote.estimators import ESTIMATORS, Ties
 
+
 @dataclass(frozen=True, eq=False)
 class OracleScore:
     """An oracle's labels, as they looked to the oracle and as they turned out.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from adalib.evaluate.intervals import Interval
 from adalib.evaluate.recorded import recorded_cells
 
+
 @dataclass(frozen=True)
 class Causes:
     """What weighted votes and stopping gain at equal cost over the best random mix of plain votes.

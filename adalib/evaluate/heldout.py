@@ -22,7 +22,7 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate.baselines import PLANS, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.scores import HeldOutRow, Scores, as_table
+from adalib.evaluate.scores import HeldOutRow, Scores
 from adalib.evaluate.trials import (
     BASELINES,
     Fold,

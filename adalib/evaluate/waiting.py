@@ -8,6 +8,7 @@ import numpy as np
 
 from adalib.datasets.responses import Responses
 
+
 def expected_waiting(responses: Responses, budgets: Sequence[int], unit: float) -> np.ndarray:
     r"""Return the expected time until the last of b answers finishes, shape (N, K).
 

@@ -14,6 +14,7 @@ from adalib.explorer.data import setting
 from adalib.explorer.static import script, style
 from adalib.table import UtilityTable
 
+
 class Explorer(anywidget.AnyWidget):
     """A live lambda explorer: Python sees what the reader does on the page, and the reverse.
 

@@ -24,6 +24,7 @@ from adalib.datasets.responses import ReadText
 if TYPE_CHECKING:
     import pandas as pd
 
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 

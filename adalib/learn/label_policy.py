@@ -16,6 +16,7 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import check_table
 
+
 class LabelPolicy(LearnedPolicy):
     """Imitate the oracle's labels with a classifier, for one budget at a time.
 

@@ -13,8 +13,7 @@ from typing import Any
 from adalib.datasets.sealed import DataError, number, read_sealed, whole
 from adalib.learn.base import FORMAT
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.label_policy import LabelPolicy, regret_weights
-from adalib.threads import side_by_side
+from adalib.learn.label_policy import LabelPolicy
 
 _KINDS: dict[str, type[LabelPolicy | CurvePolicy]] = {"label": LabelPolicy, "curve": CurvePolicy}
 

@@ -13,6 +13,7 @@ from adalib.router.asking import Allocator, Asking, AskingClient
 from adalib.router.question import OpenQuestion
 from adalib.router.routed import Routed
 
+
 async def ask(
     by: Allocator,
     client: AskingClient,

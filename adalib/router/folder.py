@@ -22,6 +22,7 @@ from adalib.router.routed import Routed
 from adalib.router.router import Router
 from adalib.vote.answers import same_answer
 
+
 def route(
     router: Router,
     client: Client,

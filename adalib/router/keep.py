@@ -15,6 +15,7 @@ from typing import Any
 
 from adalib.llm.reply import Answer
 
+
 class VoteFile:
     """A file of votes that only grows, one whole line per vote."""
 

@@ -17,6 +17,7 @@ from adalib.router.account import Account
 from adalib.router.attempt import Attempt
 from adalib.sequential.race_session import RaceSession, Runner
 
+
 class Started(NamedTuple):
     """One answer of a race: its place there, and its requests."""
 

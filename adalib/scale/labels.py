@@ -24,6 +24,7 @@ from adalib.solve.envelope import Cut, cheapest_columns, labels_after
 from adalib.solve.exact import exact_sum
 from adalib.solve.oracle import chosen
 
+
 class BatchSums(NamedTuple):
     """What the labels of one batch come to at one budget; sums are exact, in units."""
 

@@ -18,6 +18,7 @@ from adalib.solve.oracle import chosen
 from adalib.solve.step_keys import StepKeys
 from adalib.table import check_table
 
+
 @dataclass(frozen=True, eq=False)
 class ShardedAllocation:
     """The best point of the frontier within a budget, for a table in shards.

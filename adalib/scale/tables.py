@@ -19,7 +19,7 @@ from adalib.datasets.files import DataError, line_parts, read_lines
 from adalib.datasets.loading import from_records
 from adalib.drafts import filling, publish
 from adalib.scale.machines import Here, Machines, need
-from adalib.scale.parquet import load_arrow, open_parquet, write_parquet
+from adalib.scale.parquet import load_arrow, write_parquet
 
 _LINES = 2_000  # questions in a chunk
 

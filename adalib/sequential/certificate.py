@@ -24,6 +24,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
+
 def log_evidence(a: ArrayLike, r: ArrayLike) -> np.ndarray:
     """Return the log evidence that a class is more frequent than its rival, after a and r votes."""
     from scipy.special import betainc, betaln  # here, because a server has no scipy

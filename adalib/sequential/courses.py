@@ -15,6 +15,7 @@ from adalib.datasets.files import DataError
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes
 
+
 class Course:
     """M races of ``start`` answers, and ``more`` that start at the finish number ``look``.
 

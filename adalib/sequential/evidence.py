@@ -19,6 +19,7 @@ from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes
 
+
 class Evidence(NamedTuple):
     """The states of some signals: at every checkpoint of many streams, or at one moment of one."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+
 def backward_induction(
     features: Sequence[np.ndarray],
     value: np.ndarray,

@@ -17,6 +17,7 @@ from adalib.sequential.session import checked_gain
 from adalib.sequential.signals.base import Signal
 from adalib.sequential.signals.votes import VoteCount
 
+
 @dataclass
 class Runner:
     """One answer of a race.

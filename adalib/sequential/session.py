@@ -14,6 +14,7 @@ from adalib.sequential.rules import Rule
 from adalib.sequential.signals.base import Signal
 from adalib.sequential.signals.votes import VoteCount
 
+
 class Member(NamedTuple):
     """A member of a policy's library: a plain rule on one count, or the priced rule of a number."""
 

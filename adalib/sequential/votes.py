@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+
 class Votes(NamedTuple):
     """The state of a vote after n answers: arrays of one shape, or numbers for one question."""
 

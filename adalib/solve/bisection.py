@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from adalib.solve.oracle import TIE, Random, average, check_price, labels_at
 from adalib.table import check_table
 
+
 @dataclass(frozen=True, eq=False)
 class PricedPoint:
     """An allocation, and the price of one unit of cost that produced it.

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+
 def concave_hull(cost: ArrayLike, accuracy: ArrayLike) -> list[int]:
     """Return the points at the corners of the upper concave hull, cheapest first.
 

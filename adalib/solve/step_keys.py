@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+
 class StepKeys:
     """Pack the steps of a table with ``k`` columns into keys, and read the columns back.
 

@@ -21,7 +21,7 @@ from latex2sympy2_extended.latex2sympy2 import PSParser
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-from adalib.vote.formula_limits import GivenUpError, check_formula, work
+from adalib.vote.formula_limits import GivenUpError, check_formula
 from adalib.vote.formula_values import MP, ZERO, near, number_at_points, values_at_points
 
 WORK = 5_000  # what reading all the answers to one question may take, by the count of `work`

@@ -2,7 +2,7 @@
 
 Jupyter Book keeps the outputs of a notebook until its own cells change. That is half of what
 outputs depend on: the other half is the code that the cells call and the data that it reads. So
-every notebook gets a fingerprint of that other half: the modules of our package that its cells
+every notebook gets a fingerprint of that other half: the modules of our packages that its cells
 name, all that these import (`grimp` reads the imports), the files next to them, ``data/``, and the
 pins. Comments do not count. When the fingerprint differs from the one kept with the last good run,
 the cached outputs are dropped and Sphinx is told to read the notebook again.
@@ -21,7 +21,8 @@ from pathlib import Path
 
 import grimp
 
-PACKAGE = "adalib"
+#: Our packages, each with the folder that it lies in.
+PACKAGES = {"adalib": "", "adabook": "book"}
 PINS = ("requirements.txt", "constraints.txt")
 # By the build itself, out of the notebooks (`recorded`); no output depends on it
 MADE = "recorded.json"
@@ -34,7 +35,7 @@ _ANYTHING = re.compile(
 
 
 class Package:
-    """The modules of our package below ``root``: their imports, and where public names live."""
+    """The modules of our packages below ``root``: their imports, and where public names live."""
 
     def __init__(self, root: Path):
         self.root = root
@@ -44,9 +45,10 @@ class Package:
     def graph(self) -> grimp.ImportGraph:
         """Who imports whom, found by reading. The package that is read is the one in ``root``."""
         before = sys.path[:]
-        sys.path.insert(0, str(self.root))
+        sys.path[:0] = [str(self.root / folder) for folder in PACKAGES.values()]
         try:
-            return grimp.build_graph(PACKAGE, cache_dir=None)
+            present = [name for name in PACKAGES if self.folder_of(name).is_dir()]
+            return grimp.build_graph(*present, cache_dir=None)
         finally:
             sys.path[:] = before
 
@@ -54,8 +56,13 @@ class Package:
     def public(self) -> dict[str, set[str]]:
         """Every public name with the modules that an ``__init__`` loads it from on first use."""
         names: dict[str, set[str]] = {}
-        for file in (self.root / PACKAGE).rglob("__init__.py"):
-            base = ".".join(file.parent.relative_to(self.root).parts)
+        inits = (
+            (file, folder)
+            for name, folder in PACKAGES.items()
+            for file in self.folder_of(name).rglob("__init__.py")
+        )
+        for file, folder in inits:
+            base = ".".join(file.parent.relative_to(self.root / folder).parts)
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.keyword) and node.arg == "submod_attrs":
                     for below, listed in ast.literal_eval(node.value).items():
@@ -65,7 +72,7 @@ class Package:
 
     def reached_by(self, code: str) -> set[str]:
         """The modules that the cells of a notebook can reach."""
-        if PACKAGE not in code:
+        if not any(name in code for name in PACKAGES):
             return set()
         if _ANYTHING.search(code):
             return set(self.graph.modules)
@@ -73,7 +80,7 @@ class Package:
         named = {
             module for name, modules in self.public.items() if name in words for module in modules
         }
-        # A module may be named from any package above it: "from adalib.teach.figures import
+        # A module may be named from any package above it: "from adabook.figures import
         # answers".
         named |= {module for module in self.graph.modules if set(module.split(".")) <= words}
         return named | {
@@ -84,11 +91,16 @@ class Package:
         """The source of the modules, and whatever else lies in their folders."""
         folders = set()
         for module in modules:
-            path = self.root.joinpath(*module.split("."))
+            path = self.folder_of(module)
             yield path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
             folders.add(path if path.is_dir() else path.parent)
-        for folder in folders - {self.root / PACKAGE}:
+        for folder in folders - {self.folder_of(name) for name in PACKAGES}:
             yield from (file for file in tree(folder) if file.suffix != ".py")
+
+    def folder_of(self, module: str) -> Path:
+        """The path of a module, without a suffix, or of a package's folder."""
+        names = module.split(".")
+        return self.root.joinpath(PACKAGES[names[0]], *names)
 
     def content(self, file: Path) -> bytes:
         """A hash of a file as it counts: of Python what it says, without comments and layout."""

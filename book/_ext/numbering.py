@@ -2,7 +2,7 @@
 
 "Figure 3.2" is the second figure of chapter 3.
 
-A figure's caption comes from ``adalib.teach.figures.show``, a game's from ``adalib.teach.games``
+A figure's caption comes from ``adabook.figures.show``, a game's from ``adabook.games``
 and a table's from ``table``; which chapter they are in, and how many come before them, only the
 page can tell. Exercises are counted by their extension through the whole book, and here within
 their chapter. Theorems, lemmas and definitions have names, by which the text calls them, and one

@@ -19,7 +19,7 @@ from myst_nb.ext.glue.roles import PasteTextRole
 from nbformat import NotebookNode
 from recorded import executed
 
-from adalib.paper import settings
+from adabook.paper import settings
 
 _RECORDED = re.compile(r"\brecorded(_cells)?$")  # functions that read a record
 

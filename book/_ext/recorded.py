@@ -1,7 +1,7 @@
 """Record the exercises at build time, for checks and answer boxes to know right from wrong.
 
 A solution cell leaves its exercise, hashed, among the outputs of its notebook
-(`adalib.teach.exercises.Solution`). From there it goes into the package's own record, by which
+(`adabook.exercises.Solution`). From there it goes into the package's own record, by which
 ``check`` works where the solutions were cut out, and into one script per chapter, by which
 ``exercises.js`` makes the boxes of a page. No page holds it, so that none grows stale.
 """
@@ -18,7 +18,7 @@ import nbformat
 from jupyter_cache import get_cache
 from nbformat import NotebookNode
 
-from adalib.teach.exercises import RECORD, Solution
+from adabook.exercises import RECORD, Solution
 
 Record = dict[str, dict[str, dict]]  # exercises by chapter and name
 
@@ -75,7 +75,7 @@ def update(app, env) -> None:
     if app.builder.format != "html":
         return
     root = Path(app.srcdir)
-    own = root / "adalib" / "teach" / "exercises" / RECORD.name
+    own = root / "book" / "adabook" / "exercises" / RECORD.name
     if own.exists():
         ran = executed(root / "notebooks", env.mystnb_config.execution_cache_path)
         earlier = json.loads(own.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-// The cards (adalib.teach.figures.cards), grouped by verdict: a shut card shows the number that decides. A
+// The cards (adabook.figures.cards), grouped by verdict: a shut card shows the number that decides. A
 // cell of the mosaic opens its card, and a row of buttons shows one verdict alone.
 (function () {
   "use strict";

@@ -1,10 +1,10 @@
-// Exercises on the page (adalib.teach.exercises.values): type an answer, and the page says whether it is right. It has
+// Exercises on the page (adabook.exercises.values): type an answer, and the page says whether it is right. It has
 // only slow, salted hashes of the cells of the number line that count as right, from the chapter's record
 // (book/_ext/recorded.py). It is practice: no mark is kept anywhere.
 (function () {
   "use strict";
 
-  const ROUNDS = 4000; // as in adalib/teach/exercises/values.py
+  const ROUNDS = 4000; // as in book/adabook/exercises/values.py
 
   // SHA-256 by hand: crypto.subtle is missing on pages that are served without https.
   const primes = [];

@@ -1,4 +1,4 @@
-// Draws the figures that adalib.teach.figures.show put on the page, when they come near the screen, in the colours of
+// Draws the figures that adabook.figures.show put on the page, when they come near the screen, in the colours of
 // the reader's theme. The figures are JSON beside their div; the default colours live in the figure's template, so that
 // a change of theme is a change of template, and a colour that a figure sets itself stays.
 (function () {

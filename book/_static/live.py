@@ -296,7 +296,7 @@ class Stream(io.TextIOBase):
 def shown(value) -> tuple[str, str]:
     """Return how a value is shown: ("html", markup), ("text", repr) or ("unanswered", words)."""
     if hasattr(value, "to_plotly_json") and hasattr(value, "layout"):
-        from adalib.teach.figures import show
+        from adabook.figures import show
 
         value = show(value, alt=value.layout.title.text or "The figure of this cell.")
     html = None

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import nbformat
 
-from adalib.teach.exercises import Exercise, checks
-from adalib.teach.exercises.judged import Build, Construction, Proof
-from adalib.teach.exercises.values import Value
+from adabook.exercises import Exercise, checks
+from adabook.exercises.judged import Build, Construction, Proof
+from adabook.exercises.values import Value
 from contents import Page, pages
 from editions.text import Block, blocks
 

@@ -2,7 +2,7 @@
 
 The notebook is the student's edition of the chapter. Every exercise keeps its answer in a variable
 of its own, because Otter looks at the variables when the whole notebook has run. A hidden test per
-exercise hands that variable to `adalib.teach.judge`, which judges it in another process. Cells that
+exercise hands that variable to `adabook.judge`, which judges it in another process. Cells that
 only draw are marked for Otter to skip, so that a class is graded sooner.
 """
 
@@ -23,8 +23,8 @@ from typing import NamedTuple
 import nbformat
 from nbformat import NotebookNode
 
-from adalib.teach.exercises import checks
-from adalib.teach.homework import homework
+from adabook.exercises import checks
+from adabook.homework import homework
 from editions.grading import points
 
 _CHECKS = re.compile(r'\bcheck\(\s*"(?P<name>[^"]+)",\s*(?P<answer>\w+)\s*\)')
@@ -48,7 +48,7 @@ points = {points}
 @test_case(points={points}, hidden=True)
 def test_{slug}(env):
     # A fresh copy of the judge: what the notebook did to the imported one does not matter.
-    judge = run_path(find_spec("adalib.teach.judge").origin)
+    judge = run_path(find_spec("adabook.judge").origin)
     found = judge["verdict"]({asked})
     assert found.right, found.hint
 '''
@@ -151,8 +151,7 @@ def homework_notebook(sheet: str) -> tuple[NotebookNode, list[Exercise]]:
         nbformat.v4.new_markdown_cell(_HOMEWORK.format(sheet=sheet)),
         nbformat.v4.new_code_cell('student_id = ""  # your id, between the quotes'),
         nbformat.v4.new_code_cell(
-            "from adalib.teach import homework\n\n"
-            f'sheet = homework(student_id, "{sheet}")\nprint(sheet)'
+            f'from adabook import homework\n\nsheet = homework(student_id, "{sheet}")\nprint(sheet)'
         ),
     ]
     found = []
@@ -258,7 +257,7 @@ def _check_environment() -> None:
     # From another folder, as Otter runs, where the sources of the project are not in sight.
     with tempfile.TemporaryDirectory() as folder:
         tried = subprocess.run(
-            [sys.executable, "-c", "import otter.api, adalib.teach.judge"],
+            [sys.executable, "-c", "import otter.api, adabook.judge"],
             cwd=folder,
             capture_output=True,
             text=True,

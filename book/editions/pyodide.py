@@ -23,8 +23,8 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import files
 from pathlib import Path
 
+from adabook.paper.settings import REAL
 from adalib.datasets.loading import load
-from adalib.paper.settings import REAL
 
 ABOUT = Path(__file__).with_name("pyodide.json")
 SOURCE = "ADALIB_PYODIDE"
@@ -148,8 +148,12 @@ def write_live(root: Path, cache: Path, target: Path) -> int:
 
 def _pack_pure(root: Path, target: Path) -> dict[str, str]:
     """Pack this package and the pure ones it needs; return the zip file of every module."""
-    files = [file for file in (root / "adalib").rglob("*") if file.is_file()]
-    ours = {file.relative_to(root).as_posix(): file for file in files}
+    ours = {
+        file.relative_to(base).as_posix(): file
+        for base, package in ((root, "adalib"), (root / "book", "adabook"))
+        for file in (base / package).rglob("*")
+        if file.is_file()
+    }
     file_by_module = dict.fromkeys(_pack(target / "adalib.zip", ours), "adalib.zip")
     for name in PURE:
         zipped = f"{name}.zip"

@@ -1,7 +1,7 @@
 """Take the outputs of the book's own runs over into the student's book, so that nothing runs twice.
 
 The student's notebooks are the book's without the cells of the solutions, and no other cell uses a
-name that a solution made (``tests/teach/test_editions.py``). So the outputs of the cells that are
+name that a solution made (``tests/adabook/test_editions.py``). So the outputs of the cells that are
 left are those of the book. They go into the cache from which Jupyter Book takes outputs, and the
 fingerprints that vouch for them go next to it (``book/_ext/freshness.py``).
 """

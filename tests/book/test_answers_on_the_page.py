@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from adalib.teach.exercises import checks
-from adalib.teach.exercises.values import value
+from adabook.exercises import checks
+from adabook.exercises.values import value
 
 CASES = [
     (

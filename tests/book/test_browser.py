@@ -12,7 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import HTML, ROOT, toc_pages
 
-from adalib.teach import figures
+from adabook import figures
 
 EXTRA = ["genindex", "prf-prf", "search"]
 

@@ -4,7 +4,7 @@ cut."""
 import pytest
 from explorer_page import STEPS, check, until, walk, watched
 
-from adalib.paper.settings import utility
+from adabook.paper.settings import utility
 
 
 @pytest.fixture(scope="module")

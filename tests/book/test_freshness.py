@@ -34,8 +34,9 @@ MODULES = {
 
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
-    # The real package would be found before the made-up one.
-    monkeypatch.delitem(sys.modules, freshness.PACKAGE, raising=False)
+    # The real packages would be found before the made-up one.
+    for package in freshness.PACKAGES:
+        monkeypatch.delitem(sys.modules, package, raising=False)
     for name, text in MODULES.items():
         file = tmp_path / "adalib" / name
         file.parent.mkdir(parents=True, exist_ok=True)

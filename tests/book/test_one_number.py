@@ -9,8 +9,8 @@ import re
 import pytest
 from conftest import ROOT
 
+from adabook.paper.results import recorded_rows
 from adalib.evaluate.recorded import recorded_cells
-from adalib.paper.results import recorded_rows
 
 # A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of
 # chapter 12.

@@ -12,9 +12,9 @@ from browser import DRAWN
 from bs4 import BeautifulSoup
 from conftest import soup, toc_pages
 
-from adalib.teach.figures import cards, show, table
-from adalib.teach.figures.prices import accuracy_curves
-from adalib.teach.games import feed, guess, kinds, lineup, sentence, tangent, votes
+from adabook.figures import cards, show, table
+from adabook.figures.prices import accuracy_curves
+from adabook.games import feed, guess, kinds, lineup, sentence, tangent, votes
 from contents import chapters
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul

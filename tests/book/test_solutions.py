@@ -11,7 +11,7 @@ import recorded
 from conftest import ROOT
 
 import contents
-from adalib.teach.exercises import JUDGED, RECORD, checks
+from adabook.exercises import JUDGED, RECORD, checks
 
 KEPT = json.loads(RECORD.read_text(encoding="utf-8"))
 CHAPTERS = sorted({*KEPT, *(chapter for chapter, _ in JUDGED)})

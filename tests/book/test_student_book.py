@@ -1,7 +1,7 @@
 """A student's book, built: no solution, no key and no marked option in a page, its notebook or the
 search index.
 
-What is cut is cut from the sources, all of which tests/teach/test_editions.py reads; two chapters
+What is cut is cut from the sources, all of which tests/adabook/test_editions.py reads; two chapters
 are built here, from the outputs of the last build, to see that what is built from a source holds no
 more than it.
 """

@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import adalib
+from adabook.paper.ablations import extra_features
 from adalib.datasets import files, loading
 from adalib.datasets.files import DataError
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import joined
-from adalib.paper.ablations import extra_features
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data"))
 import read_answers

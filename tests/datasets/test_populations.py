@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import adalib
+from adabook.paper.settings import PAPER, PAPER_SETTINGS, fit_table, paper_population, paper_setting
 from adalib.datasets.populations import Population, beta_population, flat_null, two_answer
-from adalib.paper.settings import PAPER, PAPER_SETTINGS, fit_table, paper_population, paper_setting
 
 BUDGETS = np.array([1, 2, 4, 8, 16])
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
+from adabook.paper.settings import PAPER, PAPER_SETTINGS, paper_setting
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan
-from adalib.paper.settings import PAPER, PAPER_SETTINGS, paper_setting
 
 COST = np.array([1.0, 2, 4, 8, 16])
 ACC = hnp.arrays(

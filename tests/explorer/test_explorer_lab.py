@@ -47,7 +47,7 @@ ipywidgets.VBox([w, said])
 # What chapter 2 has made before its cell with the slider.
 BEFORE = """
 import plotly.graph_objects as go
-from adalib.teach.figures import show
+from adabook.figures import show
 
 
 def at_price(lam):

@@ -13,11 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
+from adabook.paper.ablations import EXTRA_FEATURES, LEAKS, extra_features
 from adalib.datasets.responses import ReadText
 from adalib.evaluate.baselines import length
 from adalib.learn.embedding import TextEmbedding, character_ngrams, ngram_counts
 from adalib.learn.features import TEXT_FEATURES, text_features
-from adalib.paper.ablations import EXTRA_FEATURES, LEAKS, extra_features
 
 
 def features_of(text: str) -> pd.Series:

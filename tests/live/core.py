@@ -83,9 +83,9 @@ def core(folder):
     import numpy as np
 
     import adalib
+    from adabook.exercises import checks
     from adalib.datasets.files import write_lines
     from adalib.learn import trees
-    from adalib.teach.exercises import checks
     from adalib.threads import cores
 
     word = adalib.load("word-fewshot")

@@ -13,10 +13,10 @@ import pytest
 from conftest import ROOT
 
 import contents
-from adalib.teach.exercises import JUDGED, recorded
+from adabook.exercises import JUDGED, recorded
 from editions import pyodide
 
-CODE = ("tests/live/verdicts.py", "tests/teach/roads.py")
+CODE = ("tests/live/verdicts.py", "tests/adabook/roads.py")
 # The worker of the book's pages runs one cell; the page keeps what the worker posts.
 START = """([base, cell]) => {
   window.posted = [];

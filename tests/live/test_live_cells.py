@@ -187,7 +187,7 @@ def test_values_are_shown_as_a_notebook_shows_them(cells):
     module, page, shown = cells
     import plotly.graph_objects as go
 
-    from adalib.teach.exercises import checks
+    from adabook.exercises import checks
 
     kind, html = module.shown(go.Figure(go.Bar(y=[1, 2])))
     assert kind == "html"

@@ -106,7 +106,7 @@ def test_a_chapter_is_run_in_its_page(served, new_page):
     live.write(
         cell,
         "import plotly.graph_objects as go\n"
-        "from adalib.teach.figures import show\n"
+        "from adabook.figures import show\n"
         'show(go.Figure(go.Bar(x=["one", "two"], y=[1, 2])), alt="**Two bars.** Drawn here.")',
     )
     cell.locator(".live-output .main-svg").first.wait_for()

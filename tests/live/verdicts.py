@@ -1,6 +1,6 @@
 """Python's side of `test_browser_verdicts`: answer the exercises in a browser, and print verdicts.
 
-The test sends this file to the page's worker as one cell, with the roads of `tests/teach/roads.py`
+The test sends this file to the page's worker as one cell, with the roads of `adabook/roads.py`
 and a call of `report` behind it. Every verdict is one line of JSON, printed as soon as it is there.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from adalib.teach.exercises import Checker, checks, judged
+from adabook.exercises import Checker, checks, judged
 
 VERDICT = re.compile(r"^Exercise (.+?): (.*)", re.M)
 

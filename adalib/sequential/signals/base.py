@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import Responses
 from adalib.sequential.streams import Streams
 
+
 class Lesson(NamedTuple):
     """What a signal may learn from."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adalib.sequential.signals.weighted import WeightedCount
 
+
 class Certainty(WeightedCount):
     """Votes weighted by the mean log-probability of the tokens that the model wrote."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adalib.sequential.signals.weighted import WeightedCount
 
+
 class TokenEntropy(WeightedCount):
     """Votes weighted by the mean entropy of the model's tokens: the more uncertain, the lighter."""
 

@@ -9,6 +9,7 @@ import numpy as np
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.signals.weighted import WeightedCount
 
+
 class Length(WeightedCount):
     """Votes weighted by tokens: every endpoint reports them, and long answers are often wrong.
 

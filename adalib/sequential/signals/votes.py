@@ -13,6 +13,7 @@ from adalib.sequential.signals.base import Signal
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import BallotBox, Votes
 
+
 class LiveCount:
     """A count of the answers to one question, each with the weight that its signal gives it."""
 

@@ -1,0 +1,390 @@
+"""Exercises judged by what an answer does: an object with a property, a function, or a proof.
+
+A function is tried on nasty and random inputs against brute force. A proof is a chain of lines,
+each no larger than the next, with a sentence between two that says why; a line is a function of the
+objects that it names. The reader gets back the smallest input on which the answer fails. Numbers do
+not prove a step, but they refute a false one at once. A chain also needs a line that is more than a
+mixture of the two sides of its claim. An answer that agrees with a known mistake on every input is
+told the name of that mistake.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adabook.exercises.cases import (
+    Broken,
+    Case,
+    Inputs,
+    Late,
+    Stopwatch,
+    apply,
+    described,
+    shrunk,
+)
+
+#: A reader's functions may work for so many seconds in all; the hint to one that was stopped names
+#: them.
+SECONDS = 20.0
+
+_CASES = 200  # on which a function is tried
+PROOF_CASES = 2000  # on which every step of a proof is tried
+_ALIKE = 60  # cases on which a function or a line must agree with a known one
+_SLOPES = 12  # cases on which the slopes of a line are compared with those of the two sides
+_ROUNDING = 1e-9
+
+Line = Callable[..., Any]
+
+
+class Fault(NamedTuple):
+    """What is wrong with an answer: a hint, and the smallest case that shows it."""
+
+    hint: str
+    picture: str = ""
+
+
+class Unanswered(NamedTuple):
+    """The function is still the one that was handed out, so there is nothing to judge."""
+
+    hint: str
+
+
+@dataclass(frozen=True)
+class Construction:
+    """An exercise with many right answers: ``judge`` says what the reader's object still lacks."""
+
+    judge: Callable[[Any], str | None]
+    more: str
+
+    def fault(self, answer: Any) -> Fault | Unanswered | str | None:
+        """Return None for an object with the property, else what it lacks."""
+        mine = Stopwatch(SECONDS).around(answer) if callable(answer) else answer
+        return _unless_late(lambda: self.judge(mine))
+
+
+def same(got: Any, best: Any, case: Case | None = None) -> str | None:
+    """Compare what a function returned with what is best: None if they agree, else what differs.
+
+    >>> same([1, 2], np.array([1.0, 2.0])), same([1], [1, 2]), same("x", 2.0)
+    (None, 'it returned 1 entry instead of 2', "it returned 'x', which is not a number")
+    """
+    if best is None or got is None:
+        return None if got is best else f"it returned {got!r}"
+    try:
+        values = np.asarray(got, dtype=float)
+        wanted = np.asarray(best, dtype=float)
+    except (TypeError, ValueError):
+        kind = ", which is not a number" if np.ndim(best) == 0 else ""
+        return f"it returned {got!r}{kind}"
+    if values.size != wanted.size:
+        entries = "entry" if values.size == 1 else "entries"
+        return f"it returned {values.size} {entries} instead of {wanted.size}"
+    close = np.isclose(values.ravel(), wanted.ravel(), rtol=1e-6, atol=1e-8)
+    return None if close.all() else "its result is not the best here"
+
+
+@dataclass(frozen=True)
+class Build:
+    """An exercise whose answer is a function, judged against brute force.
+
+    ``mistakes`` are functions too, by the name of each mistake. ``judge(got, best, case)`` says
+    what is wrong, or None; ``picture(got, best, case)`` draws a case where a list of its values is
+    not enough.
+
+    >>> numbers = Inputs(lambda rng: {"x": rng.normal(size=3)}, {"x": ("place",)})
+    >>> mistakes = {"that is the smallest": min}
+    >>> largest = Build(numbers, max, "compare them all", "one pass is enough", mistakes)
+    >>> largest.fault(lambda x: sorted(x)[-1]) is None, largest.fault(min).hint
+    (True, 'that is the smallest')
+    """
+
+    inputs: Inputs
+    brute_force: Callable[..., Any]
+    hint: str
+    more: str
+    mistakes: Mapping[str, Callable[..., Any]]
+    judge: Callable[[Any, Any, Case], str | None] = same
+    picture: Callable[[Any, Any, Case], str] | None = None
+
+    def fault(self, function: Any) -> Fault | Unanswered | str | None:
+        """Return None for a right function, else its mistake and a smallest failing input."""
+        if not callable(function):
+            return "give the function itself, without calling it"
+        function = Stopwatch(SECONDS).around(function)
+        now: Case = {}  # the input at work, to be shown if time runs out
+
+        def fails(case: Case) -> bool:
+            now.clear()
+            now.update(case)
+            return self._wrong(function, case) is not None
+
+        def judged() -> Fault | Unanswered | None:
+            now.update(next(self.inputs.cases(1)))
+            if self._returns_nothing(function, now):
+                return Unanswered("Your function does not return anything yet")
+            case = next(filter(fails, self.inputs.cases(_CASES)), None)
+            if case is None:
+                return None
+            return self._shown(function, shrunk(case, self.inputs, fails))
+
+        return _unless_late(judged, lambda: described(now))
+
+    def _returns_nothing(self, function: Callable[..., Any], case: Case) -> bool:
+        """Whether a function returns nothing where something is to be returned."""
+        try:
+            nothing = apply(function, case) is None
+        except Broken:
+            return False
+        return nothing and apply(self.brute_force, case) is not None
+
+    def _shown(self, function: Callable[..., Any], case: Case) -> Fault:
+        """Name the mistake of a function, and show the input on which it fails."""
+        what = self._wrong(function, case) or ""
+        try:
+            got = apply(function, case)
+        except Broken:
+            return Fault(what, described(case))
+        known_mistakes = (
+            name for name, mistake in self.mistakes.items() if self._alike(function, mistake)
+        )
+        named = next(known_mistakes, None)
+        best = apply(self.brute_force, case)
+        draw = self.picture or (lambda got, best, case: described(case, yours=got, best=best))
+        return Fault(named or f"{what}; {self.hint}", draw(got, best, case))
+
+    def _wrong(self, function: Callable[..., Any], case: Case) -> str | None:
+        """What is wrong with a function on one input."""
+        best = apply(self.brute_force, case)
+        try:
+            got = apply(function, case)
+        except Broken as broken:
+            return str(broken)
+        if got is None and best is not None:
+            return "it returned nothing; is a return statement missing"
+        try:
+            return self.judge(got, best, case)
+        except (TypeError, ValueError, IndexError):
+            return f"it returned {got!r}"
+
+    def _alike(self, function: Callable[..., Any], mistake: Callable[..., Any]) -> bool:
+        """Whether a function does what a known mistake does on every input that is tried."""
+        try:
+            cases = self.inputs.first(_ALIKE)
+            return all(same(apply(function, case), apply(mistake, case)) is None for case in cases)
+        except Broken:
+            return False
+
+
+@dataclass(frozen=True)
+class Proof:
+    """An exercise whose answer is a chain ``first <= ... <= last``, with reasons in quotes.
+
+    ``objects`` makes from an input all that a line may name. Any road will do whose every step
+    holds and that has ``ideas`` lines on the way which are more than a mixture of the two sides (0
+    where the idea is to write a side in another form). A chain without them is told ``jump``.
+    ``mistakes`` are lines typically written. The sentences are not judged, but none may be missing.
+
+    >>> def draw(rng):
+    ...     a, b, c = np.sort(rng.random(3)).tolist()
+    ...     return {"a": a, "b": b, "c": c}
+    >>> claim = Proof(Inputs(draw, {}), dict, lambda a: a, lambda c: c, "where is b", "", "", {})
+    >>> claim.fault([lambda a: a, "b is no less", lambda b: b, "nor is c", lambda c: c]) is None
+    True
+    >>> claim.fault([lambda a: a, "half way", lambda a, b, c: (a + c) / 2 + 0 * b, "", lambda c: c])
+    'where is b'
+    """
+
+    inputs: Inputs
+    objects: Callable[[Case], dict[str, Any]]
+    first: Line
+    last: Line
+    jump: str
+    hint: str
+    more: str
+    mistakes: Mapping[str, Line]
+    ideas: int = 1
+
+    def fault(self, chain: Any) -> Fault | Unanswered | str | None:
+        """Return None for a chain that holds with its reasons, else the first step that fails."""
+        parts = chain if isinstance(chain, Sequence) else []
+        lines = [part for part in parts if not isinstance(part, str)]
+        if len(lines) < 2 or not all(map(callable, lines)):
+            return "give a list of lines, each a function such as lambda acc, lam: ..."
+        names = set(self.objects(next(self.inputs.cases(1))))
+        for number, line in enumerate(lines, 1):
+            others = set(inspect.signature(line).parameters) - names
+            if others:
+                listed = ", ".join(sorted(others))
+                return f"line {number} names {listed}; the objects are {', '.join(sorted(names))}"
+        watch = Stopwatch(SECONDS)
+        timed = [watch.around(line) for line in lines]
+        return _unless_late(lambda: self._broken(timed) or _unexplained(chain))
+
+    def _broken(self, chain: list[Line]) -> Fault | str | None:
+        """Return the first step of a chain that fails, with the case that shows it."""
+        breaks = (
+            (case, place)
+            for case in self.inputs.cases(PROOF_CASES)
+            if (place := self._breaks(chain, case))
+        )
+        case, place = next(breaks, ({}, None))
+        if place is None:
+            return None if len(chain) > 2 and self._count_ideas(chain) >= self.ideas else self.jump
+
+        def breaks_there(smaller: Case) -> bool:
+            # The same step must break in the smaller case too: another one would be another story.
+            found = self._breaks(chain, smaller)
+            return found is not None and found[0] == place[0]
+
+        case = shrunk(case, self.inputs, breaks_there)
+        _, what = self._breaks(chain, case) or place
+        known_mistakes = (
+            name for name, mistake in self.mistakes.items() if self._has(chain, mistake)
+        )
+        named = next(known_mistakes, self.hint)
+        return Fault(f"{what}; {named}", described(self.objects(case)))
+
+    def _breaks(self, chain: list[Line], case: Case) -> tuple[int, str] | None:
+        """The first place at which a chain does not hold: its number, and what happens there."""
+        objects = self.objects(case)
+        values = []
+        for number, line in enumerate(chain, 1):
+            try:
+                values.append(_evaluated(line, objects))
+            except Broken as broken:
+                return number, f"line {number} has no value: {broken}"
+        for number, name, line in ((1, "first", self.first), (len(chain), "last", self.last)):
+            written = values[number - 1]
+            claimed = _evaluated(line, objects)
+            if abs(written - claimed) > _ROUNDING:
+                what = f"the {name} line is {written:.4g} here"
+                return -number, f"{what}, but that side of the claim is {claimed:.4g}"
+        for step, (low, high) in enumerate(pairwise(values), 1):
+            if low > high + _ROUNDING:
+                what = f"line {step} is {low:.4g} and line {step + 1} is {high:.4g}"
+                return step, f"step {step} fails: {what}"
+        return None
+
+    def _count_ideas(self, chain: list[Line]) -> int:
+        """How many different lines between the first and the last are more than a mixture of them.
+
+        The claim links its objects: the oracle is the oracle of these accuracies at this price. We
+        change every object by itself, which cuts the links. A line with an idea rests on one of
+        them, so it leaves the interval between the two sides somewhere. A mixture stays inside
+        whatever its weights are, and so does a line that only names an object, as in ``+ 0 * lam``.
+        """
+        rng = np.random.default_rng(1)
+        cases = [
+            {name: _changed(value, rng) for name, value in self.objects(case).items()}
+            for case in self.inputs.first(_ALIKE)
+        ]
+        sides = np.array([[_or_nan(self.first, one), _or_nan(self.last, one)] for one in cases])
+        found = set()
+        for line in chain[1:-1]:
+            values = np.array([_or_nan(line, one) for one in cases])
+            below = values < sides.min(axis=1) - _ROUNDING
+            above = values > sides.max(axis=1) + _ROUNDING
+            if (below | above).any() and not self._follows_sides(line, cases[-_SLOPES:]):
+                found.add(tuple(values.round(9)))
+        return len(found)
+
+    def _follows_sides(self, line: Line, cases: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a line depends on nothing but the values of the two sides.
+
+        The slopes of ``f(first, last)`` in the objects are a combination of the slopes of both
+        sides.
+        """
+        for objects in cases:
+            own, first, last = (_slopes(each, objects) for each in (line, self.first, self.last))
+            if not np.isfinite([own, first, last]).all():
+                continue
+            sides = np.column_stack([first, last])
+            rest = own - sides @ np.linalg.lstsq(sides, own)[0]
+            if abs(rest).max() > 1e-3 * (1 + abs(own).max()):
+                return False
+        return True
+
+    def _has(self, chain: list[Line], mistake: Line) -> bool:
+        """Whether one of the lines is this one in every case that was tried."""
+        cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
+        return any(
+            all(abs(_or_nan(line, one) - _or_nan(mistake, one)) <= _ROUNDING for one in cases)
+            for line in chain
+        )
+
+
+def _changed(value: Any, rng: np.random.Generator) -> Any:
+    """Return another value of the same kind: numbers within a factor of two, labels no larger."""
+    if np.asarray(value).dtype.kind == "f":
+        scaled = np.asarray(value) * rng.uniform(0, 2, np.shape(value))
+        return scaled if np.ndim(value) else float(scaled)
+    if np.ndim(value):
+        return rng.integers(0, np.max(value) + 1, np.shape(value))
+    return int(rng.integers(1, max(value, 1) + 1))
+
+
+def _slopes(line: Line, objects: Mapping[str, Any], step: float = 1e-5) -> np.ndarray:
+    """The slope of a line in every number of every object, by central differences; labels stay."""
+    slopes = []
+    for name, value in objects.items():
+        if np.asarray(value).dtype.kind != "f":
+            continue
+        for place in np.ndindex(np.shape(value)):
+            ends = []
+            for move in (step, -step):
+                moved = np.array(value)
+                moved[place] += move
+                one = {**objects, name: moved if moved.ndim else float(moved)}
+                ends.append(_or_nan(line, one))
+            slopes.append((ends[0] - ends[1]) / (2 * step))
+    return np.array(slopes)
+
+
+def _unexplained(chain: Sequence[Line | str]) -> str | None:
+    """Ask for the first step that has no sentence with a word in it between its two lines."""
+    is_line = [callable(part) for part in chain if callable(part) or re.search(r"\w", part)]
+    for place, (before, after) in enumerate(pairwise(is_line), 1):
+        if before and after:
+            step = sum(is_line[:place])
+            return f"the lines hold; now justify step {step} in a quoted sentence between its lines"
+    return None
+
+
+def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
+    """What a line comes to, given the objects that it names."""
+    named = {name: objects[name] for name in inspect.signature(line).parameters}
+    number = np.asarray(apply(line, named))
+    if number.size != 1 or number.dtype.kind not in "biuf" or not np.isfinite(number.item()):
+        raise Broken(f"it is {number!r}, not one number")
+    return float(number.item())
+
+
+def _or_nan(line: Line, objects: Mapping[str, Any]) -> float:
+    """What a line comes to, NaN if it has no value."""
+    try:
+        with np.errstate(all="ignore"):  # a changed object may have no logarithm
+            return _evaluated(line, objects)
+    except Broken:
+        return math.nan
+
+
+def _unless_late(
+    judge: Callable[[], Any], picture: Callable[[], str] = lambda: ""
+) -> Fault | Unanswered | str | None:
+    """What ``judge`` finds, in silence, or a hint once the reader's time is up."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):  # hundreds of calls print nothing
+            return judge()
+    except Late:
+        hint = f"it was still running after {SECONDS:g} seconds; does its loop end"
+        return Fault(hint, picture())

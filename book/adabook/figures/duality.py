@@ -1,0 +1,268 @@
+"""Figures on duality: the dual function as an envelope of lines, its gap, and what theorems claim.
+
+Each policy is a line over the price, of slope budget minus cost. The dual function is the highest
+of these lines, and its minimum bounds the best accuracy within the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from adabook.figures.page import plain
+from adabook.figures.shapes import GREY, band, bar, dots, drag, line, panels
+from adabook.figures.style import COLOURS, faint
+
+_BLUE, _ORANGE, _GREEN = COLOURS[:3]
+
+
+# The dual function.
+
+
+def dual_lines(
+    prices: np.ndarray,
+    accuracy: np.ndarray,
+    cost: np.ndarray,
+    oracle: Sequence[int],
+    budget: float,
+    start: int = 0,
+) -> go.Figure:
+    """Drag the price: every policy is a line, the dual function their upper envelope.
+
+    ``accuracy`` and ``cost`` have one entry per policy, ``oracle`` the best policy at each price.
+    """
+    slope = budget - cost
+    heights = accuracy[:, None] + slope[:, None] * prices
+    dual = heights.max(axis=0)
+    least = float(dual.min())
+    affordable = slope >= 0
+    best = float(accuracy[affordable].max())
+    ends = prices[[0, -1]]
+
+    def oracle_line(i: int) -> list[go.Scatter]:
+        at_ends = heights[oracle[i], [0, -1]]
+        tangent = line(ends, at_ends, "the oracle's line", _GREEN, width=2.5, dash="dash")
+        hover = "λ = %{x:.3f}<br>G = %{y:.3f}<extra></extra>"
+        dot = dots([prices[i]], [dual[i]], colour=_GREEN, size=13, hovertemplate=hover)
+        dot.update(marker_line={"width": 2, "color": "white"})
+        return [tangent, dot]
+
+    gap_note = _note(
+        f"gap {least - best:.3f}", x=1, y=(least + best) / 2, xanchor="right", yref="y"
+    )
+
+    def notes(i: int) -> dict:
+        text = (
+            f"C̄ = {cost[oracle[i]]:.2f}<br>"
+            f"slope B − C̄ = {slope[oracle[i]]:+.2f}<br>"
+            f"G = {dual[i]:.3f}"
+        )
+        return {"annotations": [gap_note, _note(text, x=0.45, y=1, yanchor="top")]}
+
+    fig = go.Figure(_policies_and_dual(prices, heights, affordable))
+    fig.add_trace(line(ends, [best, best], "V̂(B), the best within B", GREY, width=2, dash="dot"))
+    stops = [f"{price:.3f}" for price in prices]
+    drag(fig, stops, oracle_line, "price λ = ", layout=notes, active=start)
+    fig.add_hrect(best, least, fillcolor=GREY, opacity=0.25, line_width=0)
+    height = float(np.ptp(dual))
+    fig.update_xaxes(title="price λ", range=[float(prices[0]), float(prices[-1])])
+    fig.update_yaxes(
+        title="accuracy", range=[best - 0.7 * height, float(dual.max()) + 0.05 * height]
+    )
+    return fig.update_layout(height=580)
+
+
+def _policies_and_dual(
+    prices: np.ndarray, heights: np.ndarray, affordable: np.ndarray
+) -> list[go.Scatter]:
+    """Draw the lines of all policies, and their upper envelope."""
+    ends = prices[[0, -1]]
+    return [
+        _policy_lines(ends, heights[affordable], "policy within B", GREY),
+        _policy_lines(ends, heights[~affordable], "policy beyond B", _ORANGE),
+        line(prices, heights.max(axis=0), "G(λ)", _BLUE, width=4, hoverinfo="skip"),
+    ]
+
+
+def _policy_lines(ends: np.ndarray, heights: np.ndarray, name: str, colour: str) -> go.Scatter:
+    """Return the lines of some policies as one trace, with a gap between two lines."""
+    gaps = np.full(len(heights), np.nan)
+    x = np.tile([*ends, np.nan], len(heights))
+    y = np.column_stack([heights[:, [0, -1]], gaps]).ravel()
+    return line(x, y, name, colour, width=1, opacity=0.6, hoverinfo="skip")
+
+
+def _note(text: str, x: float, y: float, **place: Any) -> dict[str, Any]:
+    """A note inside a plot, x and by default y in shares of the plot."""
+    note: dict[str, Any] = {
+        "text": text,
+        "x": x,
+        "xref": "x domain",
+        "y": y,
+        "yref": "y domain",
+        "align": "left",
+        "bgcolor": "rgba(128, 128, 128, 0.2)",
+        "borderpad": 3,
+        "showarrow": False,
+    }
+    note.update(place)
+    return note
+
+
+def copies(
+    prices: np.ndarray,
+    dual: np.ndarray,
+    counts: Sequence[int],
+    values: Sequence[float],
+    start: int = 0,
+) -> go.Figure:
+    """Drag N: the dual function stays, the best accuracy climbs to its minimum, the gap closes."""
+    least = float(dual.min())
+    ends = prices[[0, -1]]
+    gaps = least - np.asarray(values)
+    bound = line(counts, [1 / n for n in counts], "1/N", GREY, dash="dot", width=2)
+    dual_panel = [line(prices, dual, "G(λ)", _BLUE, width=4)]
+    gap_panel = [dots(counts, gaps, "gap", GREY, size=7), bound]
+    fig = panels([dual_panel, gap_panel], spacing=0.17, row_heights=[0.6, 0.4])
+
+    def best_and_gap(i: int) -> list[go.Scatter]:
+        return [
+            band(ends, [values[i]] * 2, [least] * 2, _ORANGE, 0.3),
+            line(ends, [values[i]] * 2, "V̂(B)", _GREEN),
+            dots([counts[i]], [gaps[i]], colour=_ORANGE, size=13),
+        ]
+
+    def notes(i: int) -> dict:
+        text = f"N = {counts[i]}<br>V̂ = {values[i]:.3f}<br>min G = {least:.3f}<br>gap {gaps[i]:.3f}"
+        return {"annotations": [_note(text, x=0.5, y=1, yanchor="top")]}
+
+    drag(fig, counts, best_and_gap, "N = ", rows=(1, 1, 2), layout=notes, active=start)
+    fig.update_xaxes(title="price λ", row=1)
+    fig.update_yaxes(title="accuracy", range=[-0.05, float(dual.max()) * 1.05], row=1)
+    fig.update_xaxes(title="number of questions N", row=2)
+    fig.update_yaxes(title="gap", range=[-0.05, 1.05], row=2)
+    return fig.update_layout(height=660)
+
+
+# Claims in random cases.
+
+
+def claim_bars(fails: Mapping[str, float]) -> go.Figure:
+    """Draw a bar per claim, with an orange end for the share of cases in which it fails."""
+    failing = np.array(list(fails.values()))
+    # The longer of the two ends has room for its label.
+    mostly_fails = failing >= 0.5
+    fig = go.Figure(
+        [
+            _outcome_bars(1 - failing, "holds", _BLUE, labelled=~mostly_fails),
+            _outcome_bars(failing, "fails", _ORANGE, labelled=mostly_fails),
+        ]
+    )
+    for row, claim in enumerate(fails):
+        fig.add_annotation(
+            text=plain(claim),
+            showarrow=False,
+            align="left",
+            font={"size": 13},
+            x=0,
+            xanchor="left",
+            y=row - 0.2,
+            yanchor="bottom",
+        )
+    fig.update_xaxes(visible=False, range=[0, 1])
+    fig.update_yaxes(visible=False, range=[len(fails) - 0.6, -0.85])
+    return fig.update_layout(
+        barmode="stack", height=20 + 66 * len(fails), showlegend=False, margin={"t": 8}
+    )
+
+
+def _outcome_bars(shares: np.ndarray, outcome: str, colour: str, labelled: np.ndarray) -> go.Bar:
+    """One end of every claim's bar: the share of cases with this outcome."""
+    labels = []
+    for share, is_labelled in zip(shares, labelled, strict=True):
+        cases = f"{share:.1%}" if share < 1 else "all cases"
+        labels.append(f"{outcome} in {cases}" if is_labelled else "")
+    return bar(
+        list(range(len(shares))),
+        shares,
+        colour=colour,
+        sideways=True,
+        width=0.34,
+        text=labels,
+        textposition="inside",
+        insidetextanchor="start",
+        textangle=0,
+        textfont={"color": "white", "size": 13},
+        hoverinfo="skip",
+    )
+
+
+# The vertices of the linear program.
+
+
+def cut_simplex(cost: Sequence[float], budget: float) -> go.Figure:
+    """Draw one question's mixtures of three columns: a triangle that the budget cuts."""
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+    outline, cuts, splits = _affordable_outline(corners, cost, budget)
+    triangle_x, triangle_y = corners[[0, 1, 2, 0]].T
+    outline_x, outline_y = outline.T
+    whole_x, whole_y = corners[np.asarray(cost) <= budget].T
+    cut_x, cut_y = cuts.T
+    fig = go.Figure(
+        [
+            line(triangle_x, triangle_y, colour=GREY, width=2, hoverinfo="skip"),
+            line(
+                outline_x,
+                outline_y,
+                "affordable mixtures",
+                _BLUE,
+                width=2,
+                fill="toself",
+                fillcolor=faint(_BLUE, 0.18),
+                hoverinfo="skip",
+            ),
+            dots(whole_x, whole_y, "vertex: one budget", _GREEN, size=14),
+            dots(
+                cut_x,
+                cut_y,
+                "vertex: two budgets, split",
+                _ORANGE,
+                size=14,
+                symbol="diamond",
+                hovertext=splits,
+                hoverinfo="text",
+            ),
+        ]
+    )
+    for (x, y), c, shift in zip(corners, cost, (-18, -18, 18), strict=True):
+        fig.add_annotation(x=x, y=y, text=f"always cost {c:g}", showarrow=False, yshift=shift)
+    fig.update_xaxes(visible=False, range=[-0.25, 1.25])
+    fig.update_yaxes(visible=False, range=[-0.14, 1.0], scaleanchor="x")
+    return fig.update_layout(height=400)
+
+
+def _affordable_outline(
+    corners: np.ndarray, cost: Sequence[float], budget: float
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Walk around the triangle, and keep the part within the budget.
+
+    Returns the closed outline of that part, the points where the budget cuts an edge, and for each
+    of these the mixture of two columns in words.
+    """
+    outline = []
+    cuts = []
+    splits = []
+    for i, j in ((0, 1), (1, 2), (2, 0)):
+        if cost[i] <= budget:
+            outline.append(corners[i])
+        crosses_budget = (cost[i] - budget) * (cost[j] - budget) < 0
+        if crosses_budget:
+            share = (budget - cost[i]) / (cost[j] - cost[i])
+            cut = corners[i] + share * (corners[j] - corners[i])
+            cuts.append(cut)
+            outline.append(cut)
+            splits.append(f"{1 - share:.0%} at cost {cost[i]:g}, {share:.0%} at cost {cost[j]:g}")
+    return np.array([*outline, outline[0]]), np.array(cuts), splits

@@ -1,0 +1,97 @@
+"""Tables on a page: whole texts, rounded numbers, captions, and links into the chapters."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import pandas as pd
+
+from adabook.figures.page import HTML, bold_finding, chapter_name, link
+from adalib.evaluate.intervals import in_points
+
+_LARGE = 20  # a number from here on has one digit after the point
+
+
+def table(
+    frame: pd.DataFrame, digits: int = 3, caption: str = "", points: Sequence[str] = ()
+) -> HTML:
+    """Put a table on the page, with whole texts, rounded numbers and no row numbers.
+
+    Make it the last expression of a cell.
+
+    Texts are shown as text, whatever they hold, and missing values left blank. The columns named
+    in ``points`` hold gains of accuracy. Explained in the teaching page, "How to add a chapter".
+    """
+    gains = {name: frame[name].map(in_points, na_action="ignore") for name in points}
+    with pd.option_context("display.max_colwidth", None):
+        markup = frame.assign(**gains).to_html(
+            index=False,
+            na_rep="",
+            float_format=lambda value: _rounded(value, digits),
+            border=0,
+            classes="adalib-table",
+        )
+    return HTML(f'<div class="adalib-scroll">{_captioned(markup, caption)}</div>')
+
+
+def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> HTML:
+    """Tables that open on a click, each under its title, with a line of text as its caption."""
+    closed = []
+    for title, words, frame in parts:
+        summary = f"<summary>{html.escape(title)}</summary>"
+        opened = table(frame, digits, words or title).html
+        closed.append(f"<details>{summary}{opened}</details>")
+    return HTML("".join(closed))
+
+
+def linked_table(
+    frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = ""
+) -> HTML:
+    """Show a table with one more column, ``column``, of links to the sections with these labels.
+
+    All texts are shown as text. The build looks up where a label is (``book/_ext/labels.py``),
+    writes the number of its chapter into the link, and stops if there is no such label. What
+    follows the first line of a text is set smaller, below it; in the column ``bold`` the first
+    line stands out."""
+    names = [*map(str, frame.columns), column]
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    rows = []
+    for values, label in zip(frame.itertuples(index=False), labels, strict=True):
+        cells = [
+            _text_cell(str(value), bold=name == bold)
+            for name, value in zip(frame.columns, values, strict=True)
+        ]
+        cells.append(f"<td>{link(label, chapter_name('in the book'))}</td>")
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    markup = f'<div class="adalib-scroll"><table class="adalib-table">{body}</table></div>'
+    return HTML(_captioned(markup, caption))
+
+
+def _text_cell(text: str, bold: bool) -> str:
+    """Set the first line of a text, in bold if asked, and the rest smaller below it."""
+    first, _, rest = html.escape(text).partition("\n")
+    if bold:
+        first = f"<strong>{first}</strong>"
+    if rest:
+        first += f"<br><small>{rest}</small>"
+    return f"<td>{first}</td>"
+
+
+def _captioned(markup: str, caption: str) -> str:
+    """The markup of a table, with its caption if there is one."""
+    if not caption:
+        return markup
+    return markup.replace("<thead>", f"<caption>{bold_finding(caption)}</caption><thead>", 1)
+
+
+def _rounded(value: float, digits: int) -> str:
+    """A number of a table: one digit where it is large, and no minus before nothing.
+
+    >>> _rounded(0.5178, 3), _rounded(22.853, 3), _rounded(-0.0001, 3)
+    ('0.518', '22.9', '0.000')
+    """
+    shown_digits = 1 if abs(value) >= _LARGE else digits
+    text = f"{value:.{shown_digits}f}"
+    return text if float(text) else text.lstrip("-")

@@ -1,0 +1,38 @@
+"""Games that run on a page, with no kernel and no network.
+
+A function computes all that its game needs and leaves it on the page as data;
+``book/_static/NAME.js`` plays it. Make it the last expression of a cell.
+"""
+
+from adabook.games.base import Game
+from adabook.games.classroom import market
+from adabook.games.holding import PriceList, bill, hold, hold_run, still_run
+from adabook.games.menus import Charges, menu_bill, priced_in_dollars
+from adabook.games.prices import feed, guess, kinds, lineup, sentence, spend, tangent, votes
+from adabook.games.racing import race
+from adabook.games.stopping import limit_prices, states, stop
+
+__all__ = [
+    "Charges",
+    "Game",
+    "PriceList",
+    "bill",
+    "feed",
+    "guess",
+    "hold",
+    "hold_run",
+    "kinds",
+    "limit_prices",
+    "lineup",
+    "market",
+    "menu_bill",
+    "priced_in_dollars",
+    "race",
+    "sentence",
+    "spend",
+    "states",
+    "still_run",
+    "stop",
+    "tangent",
+    "votes",
+]

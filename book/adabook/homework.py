@@ -1,0 +1,322 @@
+"""Homework with numbers of one's own: everyone gets the same questions about other tables.
+
+The student's id and the name of the sheet are the seed. `homework` is for practice: it says right,
+or gives a hint. The assignment that `make otter` writes shows the questions of another sheet, and
+its hidden tests draw the same numbers again from the same id. What a determined student can find
+out is in the page "Homework and exams".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adabook.exercises import Checked, Checker
+from adabook.exercises.values import Value, value
+from adalib.evaluate.baselines import best_mix
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import chosen, oracle_labels
+from adalib.vote.estimators import majority
+
+
+class Homework:
+    """One student's questions on one sheet; `homework` makes it.
+
+    Attributes
+    ----------
+    student, sheet : str
+        Whose questions these are, and of which sheet.
+    questions : dict of str to str
+        The text of every question by its name.
+    """
+
+    def __init__(self, student: str, sheet: str) -> None:
+        self.student = student
+        self.sheet = sheet
+        questions = drawn_questions(student, sheet)
+        self.questions = {name: question.text for name, question in questions.items()}
+
+    def __repr__(self) -> str:
+        texts = [f"[{name}] {text}" for name, text in self.questions.items()]
+        return f"Homework {self.sheet} of {self.student}\n\n" + "\n\n".join(texts)
+
+    def check(self, name: str, answer: Any) -> Checked:
+        """Say whether an answer is right, or give a hint. This is practice, and no mark is kept."""
+        return Checker(exercises(self.student, self.sheet))(name, answer)
+
+
+def homework(student: str, sheet: str = "practice") -> Homework:
+    """Draw a student's own homework: the same questions as everyone's, with other numbers.
+
+    Explained in the page "Homework and exams".
+
+    Parameters
+    ----------
+    student : str
+        The student's id. Spaces around it do not matter.
+    sheet : str
+        Which sheet; another name gives other numbers.
+
+    Examples
+    --------
+    >>> mine = homework("ada")
+    >>> list(mine.questions)
+    ['label', 'bill', 'price', 'bound', 'subsets', 'curse', 'equal cost']
+    >>> mine.check("curse", 99)  # doctest: +ELLIPSIS
+    Exercise curse: not yet. Hint: it claims 0 only if all of them fail. ...
+    """
+    return Homework(student, sheet)
+
+
+def exercises(student: str, sheet: str) -> dict[str, Value]:
+    """The exercises that check a student's answers, by the names of the questions."""
+    questions = drawn_questions(student, sheet)
+    return {name: question.exercise(name) for name, question in questions.items()}
+
+
+class Question(NamedTuple):
+    """A text for the student, the answer, two hints, and typical mistakes by the hint to each."""
+
+    text: str
+    answer: float
+    hint: str
+    more: str
+    wrong: Mapping[str, float]
+    tolerance: float = 1e-3
+
+    def exercise(self, name: str) -> Value:
+        """The exercise that checks an answer to this question."""
+        return value(name, self.answer, self.hint, self.more, self.tolerance, self.wrong)
+
+
+def drawn_questions(student: str, sheet: str) -> dict[str, Question]:
+    """Draw a student's questions from the id and the sheet: texts, answers, hints, mistakes."""
+    signed = unicodedata.normalize("NFC", student).strip()
+    seed = hashlib.sha256(f"{sheet}\0{signed}".encode())
+    rng = np.random.default_rng(int.from_bytes(seed.digest()[:8], "big"))
+    drawn = {name: _telling(make, rng) for name, make in _QUESTIONS.items()}
+    for name, question in drawn.items():
+        if question.tolerance:
+            text = f"{question.text}\nThe tolerance is {question.tolerance:g}."
+            drawn[name] = question._replace(text=text)
+    return drawn
+
+
+def _telling(make: Callable[[np.random.Generator], Question], rng: np.random.Generator) -> Question:
+    """Draw a question until none of its typical mistakes leads to the right answer."""
+    while True:
+        question = make(rng)
+        distances = np.abs(np.array(list(question.wrong.values())) - question.answer)
+        if distances.min() > 2 * question.tolerance:
+            return question
+
+
+_COST = np.array([1.0, 2.0, 4.0, 8.0])
+
+
+def _table(rng: np.random.Generator, n: int = 4) -> np.ndarray:
+    """Accuracies in hundredths that climb, with a dip here and there."""
+    start = rng.integers(5, 60, (n, 1))
+    steps = rng.integers(-5, 25, (n, _COST.size - 1)).cumsum(axis=1)
+    return np.clip(np.hstack([start, start + steps]), 0, 99) / 100
+
+
+def _shown(acc: np.ndarray) -> str:
+    """A table of accuracies as text, questions as letters."""
+    rows = ["question  " + "".join(f"b={c:<5g}" for c in _COST)]
+    rows += [
+        f"{'ABCDEFGH'[i]:<10}" + "".join(f"{a:<7.2f}" for a in row) for i, row in enumerate(acc)
+    ]
+    return "\n".join(rows)
+
+
+def _some_price(rng: np.random.Generator) -> float:
+    """A price that is no slope between two points, so that nothing is tied."""
+    return float(np.round(rng.uniform(0.01, 0.09), 3)) + 0.00037
+
+
+def _label(rng: np.random.Generator) -> Question:
+    """Ask for one question's best budget at a price."""
+    acc = _table(rng, 1)
+    lam = _some_price(rng)
+    label = int(oracle_labels(acc, _COST, lam)[0])
+    pays = np.append(np.diff(acc[0]) > lam * np.diff(_COST), False)
+    return Question(
+        f"At the price {lam:.5f}, which budget does this question take?\n{_shown(acc)}",
+        _COST[label],
+        "compare accuracy minus price times budget in all four columns",
+        f"the first column's net value is {acc[0, 0] - lam:.4f}; compute the others, and take "
+        "the largest",
+        {
+            "that is the column; give the budget": label if label not in _COST else -1,
+            "that is the most accurate budget; subtract the price": _COST[acc[0].argmax()],
+            "that is where the next step stops paying; look beyond it too": _COST[pays.argmin()],
+            "that is the net value; give the budget that has it": acc[0, label]
+            - lam * _COST[label],
+        },
+        tolerance=0,
+    )
+
+
+def _bill(rng: np.random.Generator) -> Question:
+    """Ask for the average cost at a price."""
+    acc = _table(rng)
+    lam = _some_price(rng)
+    labels = oracle_labels(acc, _COST, lam)
+    paid = float(_COST[labels].mean())
+    return Question(
+        f"At the price {lam:.5f}, what does the oracle spend on a question, on "
+        f"average?\n{_shown(acc)}",
+        paid,
+        "find each question's best budget, and average the budgets",
+        f"question A takes {_COST[labels[0]]:g}; do the same for the others",
+        {
+            "that is the sum; give the average": paid * len(acc),
+            "that is the average accuracy": float(chosen(acc, labels).mean()),
+            "that is the cost at a price of zero; use the price": float(
+                _COST[acc.argmax(axis=1)].mean()
+            ),
+            "that is in money; count answers": lam * paid,
+        },
+    )
+
+
+def _price(rng: np.random.Generator) -> Question:
+    """Ask for a price at which a budget is spent."""
+    acc = _table(rng)
+    budget = float(rng.integers(5, 14) / 4)
+    path = frontier(acc, _COST)
+    lam = path.at(budget).lam
+    prices = np.unique(path.lam)
+    at = int(np.abs(prices - lam).argmin())
+    # What the step brings that is bought at this price and not just above it.
+    after, before = (
+        chosen(acc, oracle_labels(acc, _COST, price)) for price in (lam - 1e-9, lam + 1e-9)
+    )
+    return Question(
+        f"What is the lowest price at which the oracle spends {budget:g} per question or "
+        f"less?\n{_shown(acc)}",
+        lam,
+        "try the slopes between the points of each question, from the largest down",
+        "buy the steepest steps first, and add up their costs; the first that no longer fits "
+        "sets the price",
+        {
+            "at that price it spends less, and a lower price still fits": prices[
+                min(at + 1, prices.size - 1)
+            ],
+            "at that price it spends too much": prices[max(at - 1, 0)],
+            "that is the gain of the step; a price is per answer": float((after - before).max()),
+        },
+        tolerance=1e-4,
+    )
+
+
+def _bound(rng: np.random.Generator) -> Question:
+    """Ask for the upper bound at a budget."""
+    acc = _table(rng)
+    budget = float(rng.integers(5, 14) / 4)
+    path = frontier(acc, _COST)
+    best = path.at(budget)
+    whole_step = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
+    alike = float(best_mix(acc, _COST, budget).expected(acc).mean())
+    return Question(
+        f"What is the best mean accuracy for an average of {budget:g}, if one question is "
+        f"randomised?\n{_shown(acc)}",
+        best.bound,
+        "take the steepest steps while they fit, and part of the first that does not",
+        f"buy all steps that are steeper than {best.lam:.4f} per answer, and spend what is left "
+        "at that slope",
+        {
+            "that is the best without randomising": best.accuracy,
+            "that takes the whole last step, which costs too much": whole_step,
+            "that is the best mix that treats all questions alike": alike,
+        },
+        tolerance=1e-4,
+    )
+
+
+def _subsets(rng: np.random.Generator) -> Question:
+    """Ask for the accuracy of a vote over all subsets."""
+    answers = ["7", "7", "8", "9", ""]
+    answers = [answers[i] for i in rng.permutation(5)] + [str(rng.choice(["7", "8", "9"]))]
+    b = int(rng.integers(3, 5))
+    votes = np.array([majority(part).get("7", 0.0) for part in combinations(answers, b)])
+    blanks = [
+        majority([answer or "none" for answer in part]).get("7", 0.0)
+        for part in combinations(answers, b)
+    ]
+    listed = ", ".join(answer or "(empty)" for answer in answers)
+    return Question(
+        f"Six answers: {listed}. The right one is 7. Average the vote over all ways to pick {b} "
+        "of them.",
+        float(votes.mean()),
+        f"list the ways to pick {b} of six; ties share, empty answers do not vote",
+        f"there are {len(votes)} ways; {(votes == 1).sum()} of them are won without a tie",
+        {
+            "that is the share of right answers": answers.count("7") / 6,
+            "that counts a tie as lost; a tie is shared": float((votes == 1).mean()),
+            "that counts a tie as won; a tie is shared": float((votes > 0).mean()),
+            "that lets the empty answer vote": float(np.mean(blanks)),
+        },
+    )
+
+
+def _curse(rng: np.random.Generator) -> Question:
+    """Ask how much the oracle overstates where no budget helps."""
+    budgets = int(rng.integers(2, 7))
+    p = int(rng.integers(3, 8)) / 10
+    claimed = 1 - (1 - p) ** budgets
+    return Question(
+        f"{budgets} budgets all have true accuracy {p:g}; each is tried once, and the oracle "
+        "takes the best. By how much is its claim too high, on average?",
+        claimed - p,
+        "it claims 0 only if all of them fail",
+        f"all of them fail with chance {1 - p:g} to the power of {budgets}; otherwise it claims 1",
+        {
+            "that is the claim; subtract the truth": claimed,
+            "that is the chance that all of them fail": 1 - claimed,
+            "that adds up chances, which overlap": budgets * p - p,
+            "that is the error of one lucky try": 1 - p,
+        },
+    )
+
+
+def _equal_cost(rng: np.random.Generator) -> Question:
+    """Ask for the gain over a mix of equal cost."""
+    one = rng.integers(40, 60) / 100
+    four = rng.integers(62, 75) / 100
+    spent = rng.integers(15, 36) / 10
+    mix = one + (spent - 1) / 3 * (four - one)
+    accuracy = float(np.round(mix + rng.integers(-30, 60) / 1000, 3))
+    quarter = accuracy - one - spent / 4 * (four - one)
+    return Question(
+        f"One answer for everyone scores {one:.2f}, four score {four:.2f}. A policy was "
+        f"allowed 4, spent {spent:.1f} and scores {accuracy:.3f}. What is its gain over the "
+        "mix of 1 and 4 at equal cost?",
+        accuracy - mix,
+        "compare with the mix that costs what the policy spent",
+        f"the mix gives four answers to a share of ({spent:.1f} - 1) / 3 of the questions",
+        {
+            "that compares with four answers, which it was allowed; it spent less": accuracy - four,
+            "that compares with one answer, which costs less": accuracy - one,
+            "that gives four answers to a share of cost / 4; every question already has one "
+            "answer": quarter,
+            "that is the mix; subtract it from the policy's accuracy": mix,
+        },
+    )
+
+
+_QUESTIONS = {
+    "label": _label,
+    "bill": _bill,
+    "price": _price,
+    "bound": _bound,
+    "subsets": _subsets,
+    "curse": _curse,
+    "equal cost": _equal_cost,
+}

@@ -1,0 +1,300 @@
+"""Patterns: against hand-made tables, plain loops, other libraries and the paper's printed
+numbers."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster.vq import kmeans2
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GroupKFold
+
+import adabook.paper
+import adalib
+from adabook.paper import patterns
+from adabook.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, paper_setting
+from adalib.evaluate.intervals import mean_interval
+
+COST = np.array([1.0, 2, 4, 8, 16])
+LABELS = st.lists(st.integers(0, 4), min_size=1, max_size=40)
+MATH = PAPER_SETTINGS[:3]
+
+
+def random_table(n=60, seed=0):
+    return adalib.UtilityTable(np.random.default_rng(seed).random((n, 5)), COST)
+
+
+@given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 3)), min_size=1, max_size=30))
+def test_group_means_by_a_plain_loop(pairs):
+    values, groups = map(list, zip(*pairs, strict=True))
+    found = patterns.group_means(values, groups, 4)
+    for g in range(4):
+        inside = [v for v, h in pairs if h == g]
+        if inside:
+            assert found.mean[g] == pytest.approx(np.mean(inside))
+            if len(pairs) > 1:
+                assert found.low[g] - 1e-9 <= found.mean[g] <= found.high[g] + 1e-9
+        else:
+            assert np.isnan([found.mean[g], found.low[g], found.high[g]]).all()
+
+
+def test_the_interval_of_a_group_is_that_of_its_questions():
+    rng = np.random.default_rng(0)
+    values, groups = rng.uniform(-1, 1, 900), rng.integers(0, 3, 900)
+    found = patterns.group_means(values, groups, 3)
+    for g in range(3):
+        alone = mean_interval(values[groups == g])
+        assert [found.low[g], found.high[g]] == pytest.approx([alone.low, alone.high], abs=0.002)
+    thrice = patterns.group_means(np.tile(values, (3, 1)), np.tile(groups, (3, 1)), 3)
+    for part in ("mean", "low", "high"):
+        assert getattr(found, part) == pytest.approx(getattr(thrice, part))
+
+
+@pytest.mark.parametrize("groups", [[0, 4], [0], [0.0, 1.0], [-1, 0]])
+def test_groups_that_do_not_fit_are_refused(groups):
+    with pytest.raises(ValueError, match="one for each of the 2 values"):
+        patterns.group_means([0.1, 0.2], groups, 3)
+
+
+def test_levels_against_pandas():
+    table, levels = random_table(), np.random.default_rng(1).integers(1, 5, 60)
+    found = patterns.by_level(table, levels.tolist())
+    frame = pd.DataFrame({"level": levels, "first": table.acc[:, 0], "last": table.acc[:, 4]})
+    frame["gain"] = frame["last"] - frame["first"]
+    wanted = frame.groupby("level").mean()
+    assert found["level"].tolist() == wanted.index.tolist()
+    for name in ("first", "last", "gain"):
+        assert found[name].to_numpy() == pytest.approx(wanted[name].to_numpy())
+    assert found["questions"] @ found["gain"] / 60 == pytest.approx(frame["gain"].mean())
+    # Levels may be names, and must be there.
+    table = random_table(4)
+    assert patterns.by_level(table, ["b", "a", "b", "a"])["level"].tolist() == ["a", "b"]
+    for levels in (None, [1, 2, 3], [1, None, 2, 3]):
+        with pytest.raises(ValueError, match="one level for each of the 4 questions"):
+            patterns.by_level(table, levels)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3)), min_size=1, max_size=30))
+def test_heatmaps_against_a_cross_table(pairs):
+    labels, levels = map(np.array, zip(*pairs, strict=True))
+    found = patterns.level_shares(labels, levels, 5)
+    wanted = pd.crosstab(levels, labels, normalize="index").reindex(columns=range(5), fill_value=0)
+    assert found.index.tolist() == wanted.index.tolist()
+    assert found.to_numpy() == pytest.approx(wanted.to_numpy())
+
+
+def test_shared_ties_give_no_question_two_answers():
+    for name in PAPER_SETTINGS:
+        table = paper_setting(name).table()
+        for target in (1.2, 1.5, 2, 3, 6):
+            assert (
+                patterns.label_shares(adalib.frontier(table.acc, table.cost).at(target).labels, 5)[
+                    1
+                ]
+                == 0
+            )
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.integers(1, 6))
+def test_bins_are_in_order(acc1, bins):
+    bins = min(bins, len(acc1))
+    place = patterns.difficulty_bins(acc1, bins)
+    sizes = np.bincount(place, minlength=bins)
+    assert sizes.max() - sizes.min() <= 1
+    for k in range(bins - 1):
+        assert max(np.array(acc1)[place == k]) <= min(np.array(acc1)[place == k + 1])
+
+
+def test_budgets_by_difficulty_by_a_plain_loop():
+    rng = np.random.default_rng(3)
+    acc1, labels = rng.random(53), rng.integers(0, 5, 53)
+    found = patterns.by_difficulty(acc1, labels, (1, 2, 4, 8, 16))
+    order = np.argsort(acc1)
+    for row, rows in zip(found.itertuples(), np.array_split(order, 5), strict=True):
+        assert row.questions == len(rows)
+        assert row.acc1 == pytest.approx(acc1[rows].mean())
+        assert row.budget == pytest.approx(COST[labels[rows]].mean())
+    shares = found[["b=1", "b=2", "b=4", "b=8", "b=16"]].to_numpy()
+    assert shares.sum(axis=1) == pytest.approx(1)
+    assert shares @ COST == pytest.approx(found["budget"].to_numpy())
+    table = adalib.flat_null(500).sample(48).table(estimator="windows", ties="first")
+    labels = adalib.frontier(table.acc, table.cost).at(3).labels
+    budget = patterns.by_difficulty(table.acc[:, 0], labels, table.budgets)["budget"]
+    assert budget[0] == budget[4] == 1
+    assert budget[2] > 4
+
+
+def test_planted_shapes_are_found():
+    shapes = np.array(
+        [[0.95, 0.96, 1, 1, 1], [0.35, 0.4, 0.6, 0.8, 0.9], [0.4, 0.4, 0.5, 0.5, 0.5], [0.05] * 5]
+    )
+    kind = np.repeat(range(4), 30)
+    acc = np.clip(shapes[kind] + np.random.default_rng(0).normal(0, 0.02, (120, 5)), 0, 1)
+    found = patterns.curve_clusters(acc)
+    assert found.labels.tolist() == kind.tolist()
+    assert found.names == patterns.SHAPES
+    acc = np.random.default_rng(4).random((80, 5))
+    for clusters in (1, 3, 4):
+        found = patterns.curve_clusters(acc, clusters)
+        distance = ((acc[:, None] - found.centres) ** 2).sum(axis=2)
+        assert (found.labels == distance.argmin(axis=1)).all()
+        for c in range(clusters):
+            assert found.centres[c] == pytest.approx(acc[found.labels == c].mean(axis=0))
+    assert patterns.curve_clusters(acc, 3).names == ("1", "2", "3")
+    assert (np.diff(patterns.curve_clusters(acc, 3).centres.mean(axis=1)) < 0).all()
+
+
+def test_another_library_s_k_means_stays_where_ours_ended():
+    acc = np.vstack(
+        [
+            paper_setting(name).table(estimator="windows", ties="first").acc
+            for name in PAPER_SETTINGS
+        ]
+    )
+    found = patterns.curve_clusters(acc)
+    centres, labels = kmeans2(acc, found.centres, minit="matrix", iter=50)
+    assert adjusted_rand_score(labels, found.labels) > 0.99
+    assert centres == pytest.approx(found.centres, abs=0.01)
+    assert np.mean(found.labels[600:] == 0) > PAPER_CLAIMS["archetype_easy_gsm8k"]
+    assert found.centres[0, 0] >= PAPER_CLAIMS["archetype_easy_from"]
+    assert found.centres[3].max() < PAPER_CLAIMS["archetype_hard_below"]
+
+
+@pytest.mark.parametrize("way", [{}, {"estimator": "windows", "ties": "first"}])
+def test_one_group_is_the_cross_fitted_oracle(way):
+    responses = adabook.paper.paper_population("qwen2.5-7b-math").sample(64, seed=5)
+    found = patterns.gain_by(
+        responses, 2, lambda table: np.zeros(table.n, dtype=int), 1, splits=2, seed=7, **way
+    )
+    wanted = adalib.cross_fitted_oracle(responses, [2], splits=2, seed=7, **way)
+    first = responses.values.mean()
+    assert found["gain"][0] == pytest.approx(wanted.value.mean[0] - first)
+    assert found["claimed"][0] == pytest.approx(wanted.claimed.mean() - first)
+    assert found["budget"][0] == found["budget_apart"][0] == pytest.approx(wanted.cost.mean())
+    assert found["share"][0] == 1
+
+
+def test_groups_add_up_to_the_whole():
+    responses = adalib.load("drill-fewshot")
+    parts = patterns.gain_by(
+        responses, 2, lambda t: patterns.difficulty_bins(t.acc[:, 0]), 5, splits=1
+    )
+    whole = patterns.gain_by(responses, 2, lambda t: np.zeros(t.n, dtype=int), 1, splits=1)
+    for name in ("budget", "budget_apart", "claimed", "gain"):
+        assert parts["share"] @ parts[name] == pytest.approx(whole[name][0])
+    # Refused: numbers beyond the last group, and halves that hold no vote of the largest budget.
+    with pytest.raises(ValueError, match="numbers from 0 to 2"):
+        patterns.gain_by(
+            adalib.flat_null(20).sample(32), 2, lambda t: patterns.difficulty_bins(t.acc[:, 0]), 3
+        )
+    with pytest.raises(adalib.DataError, match="cannot hold a vote of 16"):
+        patterns.gain_by(adalib.flat_null(20).sample(20), 2, lambda t: np.zeros(t.n, dtype=int), 1)
+
+
+def test_the_groups_are_made_without_the_half_that_scores():
+    responses, seen = adalib.flat_null(40).sample(32), []
+
+    def note(table):
+        seen.append(table.acc)
+        return np.zeros(table.n, dtype=int)
+
+    patterns.gain_by(responses, 2, note, 1, splits=1)
+    halves = [half.table().acc for half in responses.split_samples(0)]
+    assert [acc.tolist() for acc in seen] == [acc.tolist() for acc in halves]
+
+
+def test_the_null_has_the_claim_without_the_gain():
+    draws, gains, missed = 40, [], 0
+    for seed in range(draws):
+        responses = adalib.flat_null(90).sample(32, seed)
+        by = patterns.gain_by(
+            responses, 2, lambda t: patterns.difficulty_bins(t.acc[:, 0], 3), 3, splits=1
+        )
+        assert by["claimed_low"].max() > 0
+        gains.append(by["gain"])
+        missed += ((by["gain_low"] > 0) | (by["gain_high"] < 0)).sum()
+    gains = np.array(gains)
+    assert (np.abs(gains.mean(axis=0)) <= 4 * gains.std(axis=0) / np.sqrt(draws) + 1e-12).all()
+    assert missed <= 16  # of at most 120 intervals, 95% each
+
+
+def test_what_tells_the_label_is_learned():
+    rng = np.random.default_rng(0)
+    wants = rng.integers(0, 2, 100)
+    table = adalib.UtilityTable(np.where(wants[:, None] == 1, [0.1, 0.9], [0.5, 0.5]), [1, 2])
+    assert patterns.out_of_fold(wants[:, None], table, 2).tolist() == wants.tolist()
+    group = np.repeat([0, 1], 20)
+    table = adalib.UtilityTable(np.where(group[:, None] == 1, [0.1, 0.9], [0.5, 0.5]), [1, 2])
+    # Each half is predicted from the other, whose questions all want the opposite.
+    assert (
+        patterns.out_of_fold(group[:, None], table, 2, groups=group, folds=2).tolist()
+        == (1 - group).tolist()
+    )
+
+
+def test_labels_as_in_the_paper_are_those_its_protocol_scores():
+    responses, features = paper_setting("deepseek-v3-math"), adalib.noise_features(200)
+    table = responses.table(estimator="windows", ties="first")
+    oracle = adalib.bisect(table.acc, table.cost, 3).labels
+    rows = adabook.paper.reconstructed(responses, [3], seeds=1, features=features)
+    (ours,) = (row for row in rows if row.method == "Ours")
+    labels = adabook.paper.results.mostly_seen(features, oracle)
+    assert np.mean(labels == oracle) == pytest.approx(ours.imitation)
+    assert table.cost[labels].mean() == pytest.approx(ours.cost)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 20), min_size=3, max_size=3), min_size=1, max_size=3),
+    st.data(),
+)
+def test_the_nearest_mix_against_all_mixes(by_level, data):
+    n, by_level = 6, np.array(by_level) / 20
+    overall = np.array([data.draw(st.integers(0, 20)) / 20 for _ in by_level])
+    counts, error = patterns.nearest_mix(by_level, overall, n)
+    assert sum(counts) == n
+    assert min(counts) >= 0
+    assert error == pytest.approx(np.abs(by_level @ counts / n - overall).max())
+    assert error <= min(
+        np.abs(by_level @ c / n - overall).max() + 1e-12
+        for c in product(range(n + 1), repeat=3)
+        if sum(c) == n
+    )
+
+
+def test_whole_counts_against_all_counts():
+    shares, cost = (0.5, 0.3, 0.2), 2.0
+    every = [c for c in product(range(11), repeat=3) if sum(c) == 10 and np.dot(c, (1, 2, 4)) == 20]
+    wanted = [c for c in every if np.abs(np.divide(c, 10) - shares).max() < 0.1 + 1e-6]
+    assert patterns.whole_counts(shares, cost, (1, 2, 4), n=10, half_digit=0.1) == wanted
+    assert patterns.whole_counts((0.5, 0.5), 3.0, (1, 2), n=10) == []
+    for name in PAPER_SETTINGS:
+        for shares, cost in zip(
+            PAPER[name]["label_shares"], PAPER[name]["lambda_sweep"]["cost"], strict=True
+        ):
+            for counts in (found := patterns.whole_counts(shares, cost, (1, 2, 4, 8, 16))):
+                assert sum(counts) == 200
+                assert np.dot(counts, COST) / 200 == pytest.approx(cost)
+            assert found
+
+
+def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
+    """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's
+    numbers before."""
+    table = adalib.load("word-fewshot").take(range(60)).table((1, 4, 16))
+    features, groups = adalib.noise_features(60, 4), np.repeat([f"g{i}" for i in range(12)], 5)
+    for named, split_by in ((None, range(60)), (groups, groups)):
+        expected = np.empty(60, dtype=int)
+        for train, test in GroupKFold(5, shuffle=True, random_state=1).split(
+            features, groups=split_by
+        ):
+            policy = adalib.LabelPolicy(seed=1).fit(
+                features.iloc[train], table.acc[train], table.cost, budget=3
+            )
+            expected[test] = policy.predict(features.iloc[test])
+        found = adabook.paper.patterns.out_of_fold(features, table, 3, named, seed=1)
+        assert found.tolist() == expected.tolist()

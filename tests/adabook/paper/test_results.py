@@ -1,0 +1,268 @@
+"""The paper's tables beside ours: what is printed, what it implies, and what noise features
+give."""
+
+from __future__ import annotations
+
+import runpy
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+import adalib
+from adabook import paper
+from adabook.paper import ablations, results, settings
+from adabook.paper.referee import measures
+from adabook.paper.results import TARGETS, TOLERANCE
+from adalib.evaluate.heldout import as_table
+
+MATH = "deepseek-v3-math"
+RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
+
+
+@pytest.fixture(scope="module")
+def main():
+    return results.main_table()
+
+
+def test_noise_features_reproduce_every_cell_of_the_main_table(main):
+    assert len(main) == 5 * 4 * 3
+    cell = main.query("setting == @MATH and method == 'Ours' and target == 3").iloc[0]
+    assert (cell.printed_accuracy, cell.printed_cost) == (0.575, 2.73)
+    assert cell.accuracy_diff == pytest.approx(cell.accuracy - 0.575)
+    for part, room in TOLERANCE.items():
+        assert main[f"{part}_diff"].abs().max() <= room
+    assert main.within.all()
+    # Random at a budget on offer is Fixed.
+    two = main[main.target == 2].set_index(["method", "setting"])
+    for part in ("accuracy", "cost", "printed_accuracy", "printed_cost"):
+        assert np.allclose(two.loc["Random"][part], two.loc["Fixed"][part])
+    laid = results.beside(main, "accuracy")
+    assert laid.shape == (20, 5)
+    fixed, ours = laid.iloc[0], laid[laid.method == "Ours"].iloc[0]
+    assert fixed["B = 1.5"].split("→")[0].strip() == "0.518"
+    assert "±" not in fixed["B = 1.5"]  # one plan for all splits
+    assert "±" in ours["B = 1.5"]
+
+
+def test_the_gap_is_the_difference_of_two_rows_of_the_main_table(main):
+    gap = results.oracle_gap()
+    assert len(gap) == 12
+    by = main.set_index(["setting", "target", "method"]).accuracy
+    for row in gap.itertuples():
+        assert row.gap == pytest.approx(
+            by[row.setting, row.target, "Oracle"] - by[row.setting, row.target, "Ours"]
+        )
+    assert gap.imitation.between(0.8, 1).all()
+
+
+# As printed in an independent reading of the same tables: setting, then three targets each.
+IMPLIED = {
+    "held_out_imitation": [
+        0.865,
+        0.725,
+        0.665,
+        0.790,
+        0.690,
+        0.560,
+        0.825,
+        0.710,
+        0.640,
+        0.925,
+        0.885,
+        0.885,
+    ],
+    "majority": [0.86, 0.77, 0.69, 0.82, 0.73, 0.63, 0.84, 0.76, 0.66, 0.92, 0.91, 0.91],
+    "held_out_accuracy": [
+        0.530,
+        0.526,
+        0.531,
+        0.477,
+        0.480,
+        0.478,
+        0.501,
+        0.501,
+        0.498,
+        0.946,
+        0.949,
+        0.949,
+    ],
+    "held_out_cost": [1.21, 1.55, 1.57, 1.19, 1.45, 2.17, 1.12, 1.37, 1.56, 1.23, 1.34, 1.34],
+    "mix": [0.520, 0.524, 0.524, 0.476, 0.478, 0.484, 0.497, 0.500, 0.503, 0.947, 0.947, 0.947],
+    "gain": [0.010, 0.002, 0.007, 0.001, 0.002, -0.006, 0.004, 0.001, -0.005, -0.001, 0.002, 0.002],
+}
+
+
+def test_what_the_printed_tables_imply_for_held_out_questions():
+    implied = results.implied_held_out()
+    for column, read in IMPLIED.items():
+        digits = 2 if column in ("majority", "held_out_cost") else 3
+        assert implied[column].round(digits).tolist() == pytest.approx(read), column
+    assert implied.gain.mean() == pytest.approx(0.0015, abs=5e-5)
+    assert (implied.held_out_imitation < implied.majority).sum() == 10
+    assert (implied.accuracy - implied.accuracy_if).abs().max() == pytest.approx(0.0026, abs=5e-5)
+    assert (implied.imitation - implied.imitation_if).abs().max() == pytest.approx(0.014, abs=5e-4)
+
+
+def test_frontiers_meet_their_closed_forms():
+    found = measures.pareto(MATH, grid=(1, 1.5, 4, 16)).set_index("budget")
+    curve = paper.paper_population(MATH).acc().mean(axis=0)
+    everyone = found[["oracle", "mix", "fixed", "random", "worth"]]
+    assert np.allclose(everyone.loc[1], curve[0])  # with one answer each there is nothing to choose
+    assert found.fixed[4] == found.random[4] == pytest.approx(curve[2])
+    assert found.fixed[16] == pytest.approx(curve[4])
+    assert found.random[1.5] == pytest.approx((curve[0] + curve[1]) / 2)
+    assert (found.oracle >= found.mix - 1e-12).all()
+    assert (found.mix >= found.random - 1e-12).all()
+    assert (found.oracle >= found.worth - 1e-12).all()  # nobody beats the truth, and
+    assert (found.claimed > found.oracle).iloc[1:].all()  # the claim does
+    assert found.oracle.is_monotonic_increasing
+
+
+def test_the_mix_costs_what_its_hull_says():
+    curve, cost = [[0.4, 0.4, 0.6]], [1, 2, 4]
+    assert [
+        results.mix_cost(curve, cost, accuracy) for accuracy in (0.4, 0.5, 0.6)
+    ] == pytest.approx([1, 2.5, 4])
+    assert np.isnan(results.mix_cost(curve, cost, 0.61))
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.floats(1, 4))
+def test_mix_cost_is_the_inverse_of_the_best_mix(curve, budget):
+    cost = [1.0, 2.0, 4.0]
+    plan = adalib.best_mix([curve], cost, budget)
+    needed = results.mix_cost([curve], cost, float(plan.expected([curve])[0]))
+    assert needed <= plan.expected(cost)[0] + 1e-6
+    assert (
+        adalib.best_mix([curve], cost, needed + 1e-9).expected([curve])[0]
+        >= plan.expected([curve])[0] - 1e-6
+    )
+
+
+@pytest.fixture(scope="module")
+def small():
+    return paper.paper_population(MATH).sample(32, seed=3)
+
+
+def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
+    noise = adalib.noise_features(small.n)
+    found = RECORD["in_sample_gains"](small, noise).set_index("target")
+    rows = {
+        (row.method, row.target): row for row in paper.reconstructed(small, TARGETS, features=noise)
+    }
+    for target in TARGETS:
+        assert found.accuracy[target] == rows["Ours", target].accuracy
+        assert found.fixed[target] == rows["Fixed", target].accuracy
+        assert found.gain[target] == pytest.approx(found.accuracy[target] - found["mix"][target])
+
+
+def test_along_a_grid_the_rows_are_those_of_held_out(small):
+    few = small.take(range(50))
+    along = {(row.policy, row.target): row for row in RECORD["held_out_along"](few, grid=(1, 4))}
+    assert {target for policy, target in along if policy == "curve"} == {1, 1.5, 2, 3, 4}
+    assert {target for policy, target in along if policy in ("label", "noise")} == set(TARGETS)
+    whole = adalib.held_out(few, [2.0], noises=0)
+    for row in whole:
+        same = along[row.policy, row.target]
+        assert (same.gain, same.gain_low, same.cost) == pytest.approx(
+            (row.gain, row.gain_low, row.cost)
+        )
+
+
+def test_a_recorded_policy_is_the_one_that_is_trained_today():
+    word, features = adalib.load("word-fewshot"), adalib.noise_features(372, seed=4)
+    learner = {
+        "learners": {"label": adalib.LabelPolicy()},
+        "noises": 0,
+        "protocol": adalib.Protocol(folds=3),
+    }
+    now = next(
+        r for r in adalib.held_out(word, [3.0], features=features, **learner) if r.policy == "label"
+    )
+    (then,) = paper.recorded_rows("noise 4 held out")
+    for part in ("cost", "accuracy", "gain", "gain_low", "gain_high", "imitation", "mix_accuracy"):
+        assert getattr(now, part) == pytest.approx(getattr(then, part), abs=1e-12)
+    inside = RECORD["in_sample_gains"](word, features, targets=[3.0])
+    assert inside.iloc[0].to_dict() == pytest.approx(
+        paper.recorded_frame("noise 4 in-sample").iloc[0].to_dict()
+    )
+
+
+def test_the_recorded_main_table_is_the_one_that_is_computed_today():
+    drawn = paper.paper_setting("qwen2.5-7b-math", seed=1)
+    table = results.main_table(seed=1).set_index(["setting", "method", "target"])
+    for row in paper.reconstructed(drawn, [2.0], features=adalib.noise_features(200)):
+        then = table.loc["qwen2.5-7b-math", row.method, row.target]
+        assert (row.accuracy, row.cost) == pytest.approx((then.accuracy, then.cost), abs=1e-12)
+
+
+def test_recorded_classifiers_predict_as_those_trained_today():
+    pooled = ablations.real_pool(("math-qwen15", "math-qwen05"), adalib.noise_features(300, 15))
+    then = ablations.recorded_comparison("MATH, noise by row", pooled, "row")
+    for trial in ablations.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
+        same = next(t for t in then.trials if (t.classifier, t.number) == (trial.classifier, 0))
+        assert same.rows.tolist() == trial.rows.tolist()
+        assert same.predicted.tolist() == trial.predicted.tolist()
+
+
+def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
+    now = ablations.learning_curve(
+        settings.utility("math-qwen15"), adalib.noise_features(300), [2.0], (0.2,), seeds=2
+    )
+    then = ablations.recorded_curve("math-qwen15", [2.0], (0.2,), seeds=2)
+    pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)
+
+
+def test_noise_reproduces_the_paper_s_table_by_its_protocol():
+    """No feature knows anything, and still every cell is the printed one: the protocol made it."""
+    responses = paper.paper_setting(MATH)
+    rows = paper.reconstructed(responses, [1.5, 2, 3], features=adalib.noise_features(responses.n))
+    printed = paper.PAPER["deepseek-v3-math"]["main"]
+    for method in ("Fixed", "Random", "Ours", "Oracle"):
+        rows_of_method = [row for row in rows if row.method == method]
+        assert [row.accuracy for row in rows_of_method] == pytest.approx(
+            printed[method]["accuracy"], abs=0.02
+        )
+        assert [row.cost for row in rows_of_method] == pytest.approx(
+            printed[method]["cost"], abs=0.3
+        )
+    table = as_table(rows).set_index(["method", "target"])
+    assert (table["protocol"] == "our reconstruction").all()
+    assert list(dict.fromkeys(row.method for row in rows)) == [
+        "Fixed",
+        "Random",
+        "Heuristic",
+        "Ours",
+        "Oracle",
+    ]
+    assert (table.loc["Oracle", "accuracy"] >= table.loc["Ours", "accuracy"]).all()
+    assert (table.loc["Ours", "imitation"] > 0.85).all()
+    assert table.loc["Oracle", "imitation"].isna().all()
+    assert (table.loc[["Fixed", "Oracle"], ["accuracy_std", "cost_std"]] == 0).all(axis=None)
+    # Printed costs of the length heuristic, which depend on nothing but the number of questions.
+    assert table.loc["Heuristic", "cost"].tolist() == [1.525, 2.05, 3.025]
+
+
+def test_ours_repeats_its_training_labels():
+    """Scored on all questions, four fifths of the imitation is memory; text that is all alike
+    leaves only the rest."""
+    responses = paper.paper_setting("qwen2.5-7b-math")
+    alike = paper.reconstructed(responses, [2], seeds=2, features=np.zeros((responses.n, 1)))
+    ours = next(row for row in alike if row.method == "Ours")
+    assert (ours.cost, ours.cost_std) == (1, 0)
+    assert ours.imitation == pytest.approx(0.76, abs=0.05)  # the printed majority rate
+    # At least one seed.
+    with pytest.raises(ValueError, match="seeds is 0"):
+        paper.reconstructed(adalib.flat_null(10).sample(16), [2], seeds=0)
+
+
+def test_the_paper_does_not_share_ties():
+    responses = paper.paper_setting("qwen2.5-7b-math")
+    shared = responses.table(estimator="windows", ties="share").acc.mean(axis=0)
+    assert shared[0] == pytest.approx(shared[1], abs=1e-12)
+    # Fixed-b at the targets 1.5 and 2 is b = 1 and b = 2.
+    one, two, _ = paper.PAPER["qwen2.5-7b-math"]["main"]["Fixed"]["accuracy"]
+    assert (one, two) == (0.495, 0.491)

@@ -1,0 +1,126 @@
+"""The checks of the exercises: silent until answered, right for the truth, a hint for anything
+else."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import adalib
+from adabook.exercises import JUDGED, RECORD, Checker, checks, recorded
+from adabook.exercises.judged import Construction
+from adabook.exercises.values import value
+
+CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
+COIN = Checker({"e": value("e", 0.5, "think of a coin", tolerance=1e-3)})
+
+
+@pytest.mark.parametrize("answer", ["nonsense", float("nan"), [1, 2], {"a": 1}, object(), "1/0"])
+def test_what_is_no_number_is_told_so(answer):
+    assert not COIN("e", answer).right
+    assert "that is not a number" in COIN("e", answer).hint
+
+
+@pytest.mark.parametrize("answer", [-1e9, [1], True, float("inf"), 1e308])
+def test_anything_else_gets_a_hint(answer):
+    assert (COIN("e", answer).right, COIN("e", answer).hint) == (False, "think of a coin")
+    assert repr(COIN("e", answer)) == "Exercise e: not yet. Hint: think of a coin."
+
+
+def test_a_value_within_tolerance_is_right():
+    assert [COIN("e", answer).right for answer in (0.5004, "0.5", None)] == [True, True, None]
+
+
+def test_the_tolerance_is_stated_before_the_answer():
+    assert "The tolerance is 0.001" in repr(COIN("e", None))
+
+
+def test_what_a_reasonable_person_types_is_right():
+    for answer in (
+        "7/8",
+        "87.5%",
+        "0.875",
+        [0.875],
+        np.array([[0.875]]),
+        Fraction(7, 8),
+        " 7 / 8 ",
+    ):
+        assert value("e", 0.875, "eighths").fault(answer) is None
+    for answer in ("Word-Trees", "'word-trees'", " word-trees\n", np.array(["word-trees"])):
+        assert value("e", "word-trees", "a family").fault(answer) is None
+
+
+def test_an_unknown_name_gets_the_names():
+    assert not COIN("f", 1).right
+    assert "the names are e" in COIN("f", 1).hint
+
+
+def test_an_answer_that_cannot_be_read_gets_a_hint():
+    def refuses(answer):
+        raise KeyError("gold")
+
+    checked = Checker({"e": Construction(refuses, "")})("e", 3)
+    assert (checked.right, checked.hint) == (
+        False,
+        "your answer could not be read: KeyError: 'gold'",
+    )
+
+
+class TestSolution:
+    def test_a_solution_brings_its_exercise_along(self):
+        check, solution = checks("data")
+        assert check("fresh", None).right is None
+        written = solution(
+            "fresh", 8, hint="count", more="on your fingers", wrong={"that is half of it": 4}
+        )
+        assert [check("fresh", answer).hint for answer in (8, 4, 5)] == [
+            "",
+            "that is half of it",
+            "count",
+        ]
+        bundle = written._repr_mimebundle_()
+        assert bundle["text/plain"] == "Exercise fresh: right."
+        kept = bundle[written.MIME]
+        assert (kept["chapter"], kept["name"], kept["hint"]) == ("data", "fresh", "count")
+        assert "8" not in {kept["key"]["right"][0], kept["wrong"][0]["right"][0]}
+
+    @pytest.mark.parametrize(
+        "wrong", [{"as good as right": 0.5004}, {"one": 4, "the same": 4.0001}, {"silence": "x"}]
+    )
+    def test_a_mistake_that_would_be_taken_for_something_else_is_refused(self, wrong):
+        with pytest.raises(ValueError, match="gets the hint"):
+            checks("data")[1]("e", 0.5, hint="think of a coin", tolerance=1e-3, wrong=wrong)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_chapter_has_three_exercises_of_which_silence_answers_none(chapter):
+    check, _ = checks(chapter)
+    assert len(check.exercises) >= 3
+    for name in check.exercises:
+        assert check(name, None).right is None
+        assert f'data-chapter="{chapter}" data-name="{name}"' in check(name, None)._repr_html_()
+        assert check(name, "certainly not this").hint
+        assert check.exercises[name].more, name
+
+
+def test_the_record_tells_no_answer():
+    text = RECORD.read_text(encoding="utf-8")
+    assert '"answer"' not in text
+    assert '"truth"' not in text
+
+
+@pytest.mark.parametrize("chapter", recorded())
+def test_every_value_names_three_mistakes_with_hints_of_their_own(chapter):
+    for name, kept in recorded()[chapter].items():
+        hints = [wrong["hint"] for wrong in kept["wrong"]]
+        assert len(set(hints)) >= 3, name
+        assert len({*hints, kept["hint"], kept["more"]}) == len(hints) + 2, name
+
+
+def test_the_mean_of_the_end_prices_is_a_named_mistake():
+    hot = adalib.load("word-hot").table()
+    path = adalib.frontier(hot.acc, hot.cost)
+    mean_price = (path.at(2).lam + path.at(3).lam) / 2
+    assert "mean of the prices" in checks("budgets")[0]("worth", mean_price).hint

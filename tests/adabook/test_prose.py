@@ -1,0 +1,44 @@
+"""Numbers on their way from a cell to the text."""
+
+from __future__ import annotations
+
+import sys
+
+import myst_nb
+import numpy as np
+import pytest
+
+import adalib
+from adabook.prose import give, glue, seconds
+
+
+@pytest.fixture
+def glued(monkeypatch):
+    found = {}
+    monkeypatch.setattr(myst_nb, "glue", lambda name, value, display: found.update({name: value}))
+    return found
+
+
+def test_numbers_are_given_under_their_prefix(glued):
+    give("c03_", over=np.int64(6), share=np.float32(0.5), name="word-hot", **{"deepseek-v3": 7})
+    assert glued == {"c03_over": 6, "c03_share": 0.5, "c03_name": "word-hot", "c03_deepseek-v3": 7}
+    assert [type(value) for value in glued.values()] == [int, float, str, int]
+    glued.clear()
+    interval = adalib.mean_interval([0.0, 1.0, 1.0])
+    give(gain=interval)
+    assert glued == {f"gain_{part}": getattr(interval, part) for part in ("mean", "low", "high")}
+
+
+def test_seconds_are_those_of_the_shortest_run(monkeypatch):
+    ticks = iter([0.0, 3.0, 10.0, 11.0, 20.0, 22.0])
+    monkeypatch.setattr("timeit.default_timer", lambda: next(ticks))
+    done = []
+    assert seconds(lambda: done.append(1), repeats=3) == 1.0
+    assert len(done) == 3
+
+
+def test_outside_the_book_a_number_is_given_to_nobody(monkeypatch):
+    """A notebook that was downloaded runs with the package alone."""
+    monkeypatch.setitem(sys.modules, "myst_nb", None)
+    give("c03_", over=6)
+    glue("c03_price", 0.02, display=False)
