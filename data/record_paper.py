@@ -37,7 +37,7 @@ from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_at
 from adalib.evaluate.recorded import record
 from adalib.evaluate.trials import Fold, Half, learned
-from adalib.learn.policies import side_by_side
+from adalib.threads import side_by_side
 
 Part = tuple[str, Callable[[], list[dict]]]
 

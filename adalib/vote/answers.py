@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adalib.vote.formula_limits import work
 from adalib.vote.plain import COMMAND, WORD, plain_form
 from adalib.vote.plain_numbers import Key, value_key
 
@@ -213,7 +214,7 @@ def _readings(formulas: list[str]) -> dict[str, Reading]:
     readings = {}
     work_so_far = 0
     for text in formulas:
-        work_so_far += judge.work(text)
+        work_so_far += work(text)
         readings[text] = _reading(text) if work_so_far <= judge.WORK else too_much
     return readings
 
