@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 import adalib
+from adabook import paper
 from adabook.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers, utility
 from adalib import (
     CurvePolicy,
@@ -29,7 +30,6 @@ from adalib import (
     Responses,
     best_mix,
     noise_features,
-    paper,
     text_features,
 )
 from adalib.datasets.folds import deal

@@ -22,8 +22,7 @@ from adabook.paper.results import recorded_part
 from adalib.datasets.folds import deal
 from adalib.evaluate.baselines import best_mix, from_labels
 from adalib.evaluate.intervals import Interval, mean_interval
-from adalib.learn.label_policy import regret_weights
-from adalib.learn.policies import LabelPolicy
+from adalib.learn.label_policy import LabelPolicy, regret_weights
 from adalib.solve.oracle import chosen
 from adalib.threads import side_by_side
 
