@@ -17,7 +17,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, inf, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +28,7 @@ from adalib.collect import TOP_LOGPROBS, Answer, read_completion
 from adalib.datasets.files import DataError, read_json, read_whole, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
-from adalib.datasets.sealed import number, whole
+from adalib.datasets.saved import number, reading, whole
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
 from adalib.sequential.policy import LEAST, PricedStopping
@@ -50,7 +50,6 @@ _LONG_TEXT = 300  # characters from which a text needs a marked answer: an essay
 _SHORT_TEXT = 40  # characters of a text that is an answer as it is, such as "Paris"
 _FILE = "router.json"
 _LARGEST_FILE = 200_000_000  # bytes
-_MEND = "fit and save the router again"
 
 # Why no further answer was asked.
 WORTH = "not worth its price"
@@ -188,20 +187,20 @@ class BudgetController:
         """
         self._file = Path(path)
         if self._file.exists():
-            mend = "remove it to begin without a debt"
-            saved = _read_object(self._file, "adalib debt", 1, mend)
+            saved = read_json(read_whole(path), str(path))
             try:
-                self.asked = whole(saved["asked"], "asked", 0, 10**15)
-                self.spent = number(saved["spent"], "spent", 0)
-                self.closed = number(saved["debt"], "debt")
-            except (KeyError, ValueError) as error:
-                raise DataError(f"{path}: is no debt that we wrote ({error}); {mend}") from None
+                with reading(saved, "debt", 1):
+                    self.asked = whole(saved["asked"], "asked", 0, 10**15)
+                    self.spent = number(saved["spent"], "spent", 0)
+                    self.closed = number(saved["debt"], "debt")
+            except DataError as error:
+                raise DataError(f"{path}: {error}, or remove the file") from None
         write_lines(self._file, [self._record()])
 
     def _record(self) -> dict[str, Any]:
         """What the file holds."""
         sums = {"asked": self.asked, "spent": self.spent, "debt": self.closed}
-        return {"kind": "adalib debt", "version": 1, **sums}
+        return {"kind": "debt", "version": 1, **sums}
 
 
 class Plan(NamedTuple):
@@ -344,7 +343,9 @@ class Router:
             policy.waiting_price = policy.price_of_waiting(budget)
         fields = ("tokens", *policy.reads)
         known = {name: getattr(lesson, name, None) for name in fields}
-        usual = {name: float(np.mean(values)) for name, values in known.items() if values is not None}
+        usual = {
+            name: float(np.mean(values)) for name, values in known.items() if values is not None
+        }
         return cls(policy, embedding, budget, usual)
 
     @property
@@ -468,7 +469,7 @@ class Router:
     def save(self, folder: str | os.PathLike) -> None:
         """Write the router into a folder, as one file of plain JSON."""
         record = {
-            "kind": "adalib router",
+            "kind": "router",
             "version": 3,
             "budget": self.controller.budget,
             "usual": self.usual,
@@ -488,16 +489,19 @@ class Router:
             One sentence, if the file is missing, damaged or of another kind.
         """
         path = Path(folder) / _FILE
-        saved = _read_object(path, "adalib router", 3, _MEND)
+        saved = read_json(read_whole(path, _LARGEST_FILE), str(path))
         try:
-            kinds = {PricedStopping.KIND: PricedStopping, PricedRace.KIND: PricedRace}
-            policy = kinds[saved["policy"]["kind"]].from_dict(saved["policy"])
-            embedding = saved["embedding"] and TextEmbedding.from_dict(saved["embedding"])
-            usual = {str(name): number(mean, name) for name, mean in saved["usual"].items()}
-            router = cls(policy, embedding, number(saved["budget"], "budget", 1e-300), usual)
-            router.plan("")  # the parts belong together
-        except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
-            raise DataError(f"{path}: is not a sound router ({error!r}); {_MEND}") from None
+            with reading(saved, "router", 3):
+                name = saved["policy"]["kind"]
+                policy = {"stopping": PricedStopping, "race": PricedRace}[name].from_dict(
+                    saved["policy"]
+                )
+                embedding = saved["embedding"] and TextEmbedding.from_dict(saved["embedding"])
+                usual = {str(name): number(mean, name) for name, mean in saved["usual"].items()}
+                router = cls(policy, embedding, number(saved["budget"], "budget", 0), usual)
+                router.plan("")  # whether its parts belong together
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
         return router
 
 
@@ -554,7 +558,9 @@ class _Vote:
             self._class_of |= dict(zip(texts, classes.tolist(), strict=True))
         usual = self.router.usual
         given = {name: getattr(answer, name) for name in ("tokens", *self.session.reads)}
-        fields = {name: usual.get(name) if value is None else value for name, value in given.items()}
+        fields = {
+            name: usual.get(name) if value is None else value for name, value in given.items()
+        }
         return self._class_of.get(ballot), fields
 
     @property
@@ -649,20 +655,23 @@ def model_asker(
         fields["top_logprobs"] = TOP_LOGPROBS
 
     async def ask(runner: Runner) -> Answer:
+        own = dict(fields)
+        if own.get("seed") is not None:
+            own["seed"] += runner.number  # or all answers would be the same
         reply = ChatCompletionStreamState()
-        events = 0
+        runner.tokens = 0
         stream = await client.chat.completions.create(
-            messages=messages,  # type: ignore[arg-type]
+            messages=messages,  # type: ignore[call-overload]
             stream=True,
             stream_options={"include_usage": True},
-            **fields,
+            **own,
         )
         async with stream:
             async for chunk in stream:
                 reply.handle_chunk(chunk)
-                events += bool(chunk.choices)
-                runner.tokens = events
-        return read_completion(reply.get_final_completion())
+                runner.tokens += bool(chunk.choices)  # an event usually brings one token
+        answer = read_completion(reply.get_final_completion())
+        return answer if answer.tokens is not None else replace(answer, tokens=runner.tokens)
 
     return ask
 
@@ -687,11 +696,3 @@ def _slope_at(costs: np.ndarray, values: np.ndarray, budget: float) -> float:
     low_corner, high_corner = corners[high - 1 : high + 1]
     rise = values[high_corner] - values[low_corner]
     return max(float(rise / (costs[high_corner] - costs[low_corner])), 0.0)
-
-
-def _read_object(path: Path, kind: str, version: int, mend: str) -> dict[str, Any]:
-    """Read a file of one JSON object that says what it is; DataError for any other."""
-    saved = read_json(read_whole(path, _LARGEST_FILE), str(path))
-    if saved.get("kind") != kind or saved.get("version") != version:
-        raise DataError(f'{path}: is not a file of "{kind}", version {version}; {mend}')
-    return saved
