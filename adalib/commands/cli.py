@@ -31,7 +31,6 @@ COMMANDS = {
     "explore": "write one self-contained page that explores a file",
     "collect": "sample answers to a file of questions from any OpenAI-compatible endpoint",
     "fit": "learn a routing policy from a file of answers, and save it",
-    "route": "answer a file of questions by a fitted router, under a budget",
     "serve": "serve a fitted router as an OpenAI-compatible endpoint",
     "serve-llm": "start a small real language model on this machine",
 }
@@ -41,7 +40,7 @@ _EXTRAS = {
     **dict.fromkeys(("pandas", "scipy", "sklearn", "threadpoolctl", "xgboost"), "learn"),
     **dict.fromkeys(("math_verify", "latex2sympy2_extended", "sympy", "mpmath"), "math"),
     "openai": "client",
-    **dict.fromkeys(("starlette", "uvicorn", "prometheus_client", "redis", "re2"), "serve"),
+    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
     "plotly": "pages",
     **dict.fromkeys(("pyarrow", "dask", "distributed"), "scale"),
 }

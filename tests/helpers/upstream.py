@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,7 +34,7 @@ class Upstream:
         self.status = 200
         self.seen: list[dict] = []
         self.headers: list[dict] = []
-        self.written: list[int] = []
+        self.written: Counter = Counter()
         self.finished = 0
         self.cancelled = 0
 
@@ -60,11 +61,10 @@ class Upstream:
         text = self.texts[number % len(self.texts)]
         tokens = self.tokens[number % len(self.tokens)]
         if fields.get("stream"):
-            self.written.append(0)
             events = self.events(fields, number, text, tokens)
             return StreamingResponse(events, media_type="text/event-stream")
         await asyncio.sleep(tokens * self.pace)
-        self.written.append(tokens)
+        self.written[number] = tokens
         message = {"role": "assistant", "content": text}
         if fields.get("tools"):
             called = {"name": "add", "arguments": '{"a": 3, "b": 4}'}
