@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
 from pathlib import Path
@@ -492,13 +492,14 @@ class Router:
         saved = read_json(read_whole(path, _LARGEST_FILE), str(path))
         try:
             with reading(saved, "router", 3):
-                name = saved["policy"]["kind"]
-                policy = {"stopping": PricedStopping, "race": PricedRace}[name].from_dict(
-                    saved["policy"]
-                )
+                kinds = {"stopping": PricedStopping, "race": PricedRace}
+                kind = kinds[saved["policy"]["kind"]]
+                budget = number(saved["budget"], "budget", 0)
+                usual = {name: number(mean, name) for name, mean in saved["usual"].items()}
                 embedding = saved["embedding"] and TextEmbedding.from_dict(saved["embedding"])
-                usual = {str(name): number(mean, name) for name, mean in saved["usual"].items()}
-                router = cls(policy, embedding, number(saved["budget"], "budget", 0), usual)
+            policy = kind.from_dict(saved["policy"])
+            with reading(saved, "router", 3):
+                router = cls(policy, embedding, budget, usual)
                 router.plan("")  # whether its parts belong together
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
@@ -539,12 +540,12 @@ class _Vote:
                 ballot, fields = await self._count(answer)
                 self.session.add(ballot, **fields)
 
-    async def _race(self, runner: Runner) -> tuple[int | None, dict[str, float]]:
+    async def _race(self, runner: Runner) -> tuple[int | None, dict[str, Any]]:
         """Ask for one answer of a race, which runs next to others."""
         ballot, fields = await self._count(await self.ask(runner))
         return ballot, fields
 
-    async def _count(self, answer: Answer) -> tuple[int | None, dict[str, float]]:
+    async def _count(self, answer: Answer) -> tuple[int | None, dict[str, Any]]:
         """Note one more answer; return its class, None if unreadable, and what a policy reads."""
         self.answers.append(answer)
         ballot = short_answer(answer)
@@ -618,7 +619,7 @@ async def _all_or_none(questions: Sequence[Awaitable[Answer]]) -> list[Answer]:
 
 
 def model_asker(
-    client: AsyncOpenAI, messages: Sequence[dict[str, Any]], reads: Sequence[str], **fields: Any
+    client: AsyncOpenAI, messages: Sequence[dict[str, Any]], reads: Iterable[str], **fields: Any
 ) -> Ask:
     """Return a function that asks a model for one answer, for `Router.answer`.
 
@@ -631,7 +632,7 @@ def model_asker(
         The endpoint.
     messages : sequence of dict
         What the model is sent.
-    reads : sequence of str
+    reads : iterable of str
         What the policy reads off a reply, ``router.policy.reads``.
     **fields
         Further fields of the request, such as ``model``, ``temperature`` or ``max_tokens``.

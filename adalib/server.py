@@ -260,7 +260,7 @@ def _completion(routed: Routed, name: str, model: str, figures: dict[str, Any]) 
 
 
 def _keep(path: str | os.PathLike, name: str, question: str, routed: Routed) -> None:
-    """Append the answers of a vote as a line for `adalib.load`, in which "gold" is to be filled in."""
+    """Append the answers of a vote as a line for `adalib.load`; "gold" is to be filled in."""
     answers = routed.answers
     record: dict[str, Any] = {"id": name, "question": question, "gold": ""}
     record["answers"] = [answer.answer for answer in answers]

@@ -22,7 +22,7 @@ from adalib import PricedStopping, Router, load
 from adalib.server import Server
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
-from upstream import Upstream, listening  # noqa: E402
+from upstream import Upstream, listening
 
 TURN = {"role": "user", "content": "Tim has 3 nuts and finds 4 more. How many are there?"}
 VOTE = {"model": "m", "messages": [TURN], "temperature": 0.7}
@@ -55,14 +55,13 @@ def main() -> None:
     few = load("word-fewshot").take(range(0, 372, 6))
     router = Router.fit(few, 3, PricedStopping(("votes",)))
     router.controller.low = 100.0
-    with listening(Upstream().app()) as bare:
-        with listening(Server(router, bare, "m").app()) as ours:
-            ways = {"the endpoint itself": (bare, PASSED), "passed on": (ours, PASSED)}
-            ways["voted on"] = (ours, VOTE)
-            for name, (url, body) in ways.items():
-                alone = statistics.median(asyncio.run(ask(url, body, args.requests // 8, 1))[1])
-                busy = args.requests / asyncio.run(ask(url, body, args.requests, 32))[0]
-                print(f"{name}: {1e3 * alone:.2f} ms per request, {busy:.0f} per second at 32")
+    with listening(Upstream().app()) as bare, listening(Server(router, bare, "m").app()) as ours:
+        ways = {"the endpoint itself": (bare, PASSED), "passed on": (ours, PASSED)}
+        ways["voted on"] = (ours, VOTE)
+        for name, (url, body) in ways.items():
+            alone = statistics.median(asyncio.run(ask(url, body, args.requests // 8, 1))[1])
+            busy = args.requests / asyncio.run(ask(url, body, args.requests, 32))[0]
+            print(f"{name}: {1e3 * alone:.2f} ms per request, {busy:.0f} per second at 32")
 
 
 if __name__ == "__main__":

@@ -321,7 +321,8 @@ def corrupted(record):
     yield record | {"policy": {"kind": "os.system", "version": 1}}
     for name in record["policy"]:
         yield record | {"policy": {k: v for k, v in record["policy"].items() if k != name}}
-        yield record | {"policy": record["policy"] | {name: "import os"}}
+        if name != "exact":  # false, unless it is true
+            yield record | {"policy": record["policy"] | {name: "import os"}}
 
 
 def test_a_damaged_router_gets_one_sentence(fitted, tmp_path):
