@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adalib.commands.cli import main
+from adalib.cli import main
 from adalib.datasets.files import DataError, write_lines
 from adalib.datasets.golds import read_golds
 from adalib.datasets.logs import read_log

@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from adalib.commands.cli import main
+from adalib.cli import main
 from adalib.datasets import inspect_logs
 from adalib.datasets.files import DataError
 from adalib.datasets.inspect_logs import read_inspect_log

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from adalib.commands.cli import main
+from adalib.cli import main
 from adalib.datasets.files import write_lines
 from adalib.datasets.loading import load
 from adalib.datasets.logs import read_log

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 import adalib
-from adalib.commands.cli import main
+from adalib.cli import main
 from adalib.datasets.files import DataError
 from adalib.evaluate.repeats import allocate_answers, answer_variances, plan_repeats
 

@@ -70,7 +70,7 @@ def strip():
 
 def command(*words):
     """Run a command of the package; what it prints."""
-    from adalib.commands.cli import main
+    from adalib.cli import main
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         code = main(words)

@@ -18,7 +18,7 @@ from conftest import run_to_end, wait_until
 from fault_server import FaultServer
 
 import adalib
-from adalib.commands.cli import main
+from adalib.cli import main
 from adalib.datasets.files import DataError
 from adalib.llm.client import EndpointError
 from adalib.llm.collect import collect, export

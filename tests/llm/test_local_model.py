@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, on_a_loop
 
 import adalib
-from adalib.commands.cli import main
+from adalib.cli import main
 from adalib.datasets.files import DataError
 from adalib.llm.client import Client
 from adalib.llm.collect import collect
