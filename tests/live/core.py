@@ -106,7 +106,7 @@ def core(folder):
     solved = json.loads(command("solve", str(file), "--budget", "2", "--json"))
     command("explore", str(file), "--out", str(page))
     # Every budget is a model to train, so two are enough.
-    quick = ["--targets", "2", "--folds", "2", "--budgets", "1,4"]
+    quick = ["--targets", "2", "--budgets", "1,4"]
     judged = json.loads(command("evaluate", str(file), *quick, "--json"))
     rng = np.random.default_rng(0)
     features = rng.random((60, 3))
