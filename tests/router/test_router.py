@@ -14,7 +14,7 @@ import pytest
 from playback import Playback
 
 from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load
-from adalib.datasets.populations import Population, beta_population
+from adalib.datasets.populations import Population
 from adalib.datasets.sealed import digest, seal
 from adalib.llm.client import EndpointError
 from adalib.llm.reply import Answer
@@ -113,8 +113,8 @@ print(json.dumps(decisions(Router.load(sys.argv[1]), json.load(sys.stdin))))
 
 @pytest.mark.parametrize(
     "policy_kind",
-    [{}, {"policy": "curve"}, {"round_price": 0.01}],
-    ids=["priced", "curve", "rounds"],
+    [{}, {"policy": "curve"}],
+    ids=["priced", "curve"],
 )
 def test_another_process_decides_the_same(answers, tmp_path, policy_kind):
     router = Router.fit(answers, budget=3, **policy_kind)
@@ -202,35 +202,13 @@ def played_back(questions, answers):
     )
 
 
-def test_a_price_on_rounds_asks_what_the_induction_says(tmp_path):
-    """Saved, loaded and asked answer by answer, it does what the arrays of the replay do; and what
-    no file may say."""
-    teach, score = beta_population(80, 1.5, 1.5, seed=2).sample(48).split_samples(0)
-    Router.fit(teach, budget=4, signals=("votes",), round_price=0.003).save(tmp_path)
-    router = Router.load(tmp_path)
-    policy, streams = router.policy, router.policy.streams(score, 1, 1)
-    for price in (0.003, 0.01, 0.03):
-        client = played_back(score.questions, streams.classes.tolist())
-        stops, _, rounds = policy.walk([policy.members[policy.at_price(price)]], streams)
-        found = [router.answer(question, client, price=price) for question in score.questions]
-        asked = [(one.samples, one.cost, one.rounds) for one in found]
-        assert asked == list(zip(stops[:, 0] + 1, stops[:, 0] + 1, rounds[:, 0], strict=True))
-    assert router.controller.reach.turn >= client.most > 1
-    fixed = [{"rule": "Fixed", "by": "votes", "answers": 10**9}]
-    for fields in ({"round_price": 5}, {"members": fixed}, {"schedule": [2]}, {"coefficients": []}):
-        tamper(tmp_path, "policy", fields)
-        with pytest.raises(DataError, match="sound policy file"):
-            Router.load(tmp_path)
-
-
-@pytest.mark.parametrize("round_price", [None, 0.003])
-def test_a_budget_is_what_is_spent_at_most(round_price):
+def test_a_budget_is_what_is_spent_at_most():
     """Half is settled after three answers and half is a coin's toss: long votes bring less than
     they must."""
     easy = Population(
         np.repeat([[0.95, 0.05], [0.512, 0.488]], 100, axis=0), np.zeros(200, dtype=int)
     ).sample(64)
-    router, costs = Router.fit(easy, budget=10, signals=("votes",), round_price=round_price), []
+    router, costs = Router.fit(easy, budget=10, signals=("votes",)), []
     for low in (router.least, 0.0):
         router.controller = router.at_budget(10).controller
         assert router.controller.low == router.least > 0
