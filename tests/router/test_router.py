@@ -25,6 +25,7 @@ from adalib.router.purse import Ledger, Prices, Purse
 from adalib.router.router import recommended
 from adalib.vote import judge
 from adalib.vote.answers import answer_classes
+from adalib.vote.formula_limits import work
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +173,7 @@ def test_a_spoiled_folder_is_refused_in_one_line(folder, tmp_path, part, spoil, 
     [
         ("router", {"budgets": [1, 10**9]}, "a budget is 1000000000"),
         ("router", {"kind": "magic"}, "kind of answers"),
-        ("policy", {"schedule": [*range(1, 25), 10**8]}, "sound|times"),
+        ("policy", {"schedule": [*range(1, 25), 10**8]}, "damaged|sound|times"),
         ("reader", {"ngrams": [1, 1000]}, "ngrams"),
     ],
 )
@@ -361,7 +362,7 @@ def test_all_formulas_of_a_question_share_one_count_of_work(router, monkeypatch)
     """Past it they are told apart by their letters, as one by one as all at once; at the deadline
     they have no vote."""
     texts = [text for k in range(20) for text in (f"x+{k}y", f"{k}y+x")]
-    monkeypatch.setattr(judge, "WORK", 10 * judge.work("x+2y"))
+    monkeypatch.setattr(judge, "WORK", 10 * work("x+2y"))
     client = Playback([rf"It is \boxed{{{text}}}" for text in texts])
     found = router.answer("How much?", client, price=1e-9)
     assert (
