@@ -11,6 +11,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from adalib.vote.formula_limits import work
 from playback import Playback
 
 from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load
@@ -25,7 +26,6 @@ from adalib.router.purse import Ledger, Prices, Purse
 from adalib.router.router import recommended
 from adalib.vote import judge
 from adalib.vote.answers import answer_classes
-from adalib.vote.formula_limits import work
 
 
 @pytest.fixture(scope="module")
