@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
 from adalib.datasets.saved import number, numbers, reading, whole
-from adalib.sequential.evidence import Evidence, SignalPolicy
+from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import backward_induction, first_stops
 from adalib.sequential.replay import REPLAYS, Library, Mix, mix_for
 from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.session import Member, Session
+from adalib.sequential.session import Member, Session, SteppedPolicy
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.streams import Cost, Streams, cost_from_saved, cost_to_save
 from adalib.solve.hull import concave_hull
@@ -45,7 +45,7 @@ def training_folds(groups: Sequence | None, n: int, seed: int = 0) -> np.ndarray
     return deal(group, _FOLDS, seed) if group.any() else np.zeros(n, dtype=int)
 
 
-class PricedStopping(SignalPolicy, Library):
+class PricedStopping(SteppedPolicy, Library):
     r"""Stop when the next answer is not worth its price.
 
     With :math:`v_n` the accuracy of the vote after n answers and :math:`c_n` their cost, the policy
@@ -100,7 +100,6 @@ class PricedStopping(SignalPolicy, Library):
     (1.0, False)
     """
 
-    coefficients: list[np.ndarray]
     members: list[Member]
     prices: np.ndarray
     unit: float

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.sequential.certificate import Certificate
-from adalib.sequential.evidence import LiveEvidence
+from adalib.sequential.evidence import LiveEvidence, SignalPolicy
 from adalib.sequential.rules import Rule
-
-if TYPE_CHECKING:
-    from adalib.sequential.policy import PricedStopping
 
 
 class Member(NamedTuple):
@@ -28,6 +25,13 @@ class Member(NamedTuple):
         if self.rule is None:
             return {"price": self.price}
         return {"rule": type(self.rule).__name__, "by": self.by, **vars(self.rule)}
+
+
+class SteppedPolicy(SignalPolicy):
+    """Base class: what a session reads of a policy that decides at the checkpoints of a schedule."""
+
+    schedule: np.ndarray  #: numbers of answers at which one may stop
+    coefficients: list[np.ndarray]  #: of the priced rules, (d + 1, prices) at each but the last
 
 
 def checked_gain(gain: np.ndarray) -> np.ndarray:
@@ -74,7 +78,7 @@ class Session:
     (False, ['7'])
     """
 
-    def __init__(self, policy: PricedStopping, member: Member, features: ArrayLike | None) -> None:
+    def __init__(self, policy: SteppedPolicy, member: Member, features: ArrayLike | None) -> None:
         self._policy = policy
         self._member = member
         self._evidence = LiveEvidence(policy, features)
