@@ -28,7 +28,7 @@ class Member(NamedTuple):
 
 
 class SteppedPolicy(SignalPolicy):
-    """Base class: what a session reads of a policy that decides at the checkpoints of a schedule."""
+    """Base class: what a session reads of a policy that decides at checkpoints."""
 
     schedule: np.ndarray  #: numbers of answers at which one may stop
     coefficients: list[np.ndarray]  #: of the priced rules, (d + 1, prices) at each but the last
