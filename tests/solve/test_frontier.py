@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import KINDS, allocations, budgets_for, random_table, tables
 
-from adalib.solve import envelope
+from adalib.solve import hull
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels
@@ -176,7 +176,7 @@ def test_how_the_frontier_is_computed_changes_nothing(table, size, share):
     whole, each = frontier(acc, cost), frontier(acc, np.broadcast_to(cost, acc.shape))
     budget = whole.cost[0] + share * (whole.cost[-1] - whole.cost[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(envelope, "_BLOCK_ROWS", size)
+        patch.setattr(hull, "_BLOCK", size * acc.shape[1])
         for other, rtol in ((frontier(acc, cost), 1e-12), (each, 1e-11)):
             for name in ("lam", "cost", "accuracy"):
                 np.testing.assert_allclose(getattr(other, name), getattr(whole, name), rtol=rtol)
