@@ -161,17 +161,17 @@ def solve(
         labels = frame.map_partitions(_labelled, layout, lam, rooms, meta=kinds)
         if out is not None:
             labels.to_parquet(out, write_index=False)
-    cost = min(outcomes["cost"].sum() / questions, budget)
-    accuracy = outcomes["accuracy"].sum() / questions
+    cost = min(float(outcomes["cost"].sum()) / questions, float(budget))
+    accuracy = float(outcomes["accuracy"].sum()) / questions
     slack = budget - cost
     split = None
     if lam > 0:
         # The first tied step that no longer fits, in the order in which they are served.
         step = outcomes.sort_values("pair", kind="stable").iloc[0]
-        lam = step["gain"] / step["rise"]
+        lam = float(step["gain"] / step["rise"])
         if slack > 0:
             low, high = layout.budgets[list(divmod(int(step["pair"]), layout.k))].tolist()
-            share = min(slack * questions / step["rise"], 1.0)
+            share = min(slack * questions / float(step["rise"]), 1.0)
             split = SplitQuestion(step["id"], low, high, share)
     bound = accuracy + lam * slack
     return ScaledAllocation(budget, lam, cost, accuracy, bound, labels, split)

@@ -88,7 +88,7 @@ def test_on_a_client_or_its_address():
         for where in (client, cluster.scheduler_address):
             found = solve(parts, 1.75, where)
             assert found.lam == 0.5
-            assert found.split == (4, 1, 2, 0.5)
+            assert found.split == (4, 1, 2, pytest.approx(0.5))
         assert client.compute(solve(parts, 1.75, client).labels, sync=True)["budget"].sum() == 10
 
 

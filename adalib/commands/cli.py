@@ -25,7 +25,6 @@ from adalib.datasets.files import free_memory, most_memory
 # "_" for "-".
 COMMANDS = {
     "solve": "find the best budget for every question at a given average cost",
-    "table": "make a table for solve from files of answers larger than memory",
     "evaluate": "say whether adaptive allocation pays on a file of answers, held out",
     "explore": "write one self-contained page that explores a file",
     "collect": "sample answers to a file of questions from any OpenAI-compatible endpoint",
@@ -42,7 +41,6 @@ _EXTRAS = {
     "openai": "client",
     **dict.fromkeys(("starlette", "uvicorn", "prometheus_client", "redis", "re2"), "serve"),
     "plotly": "pages",
-    **dict.fromkeys(("pyarrow", "dask", "distributed"), "scale"),
 }
 # Out-of-memory arrives as different exceptions from Python, XGBoost, the loader of libraries and
 # threads. The last two texts come from extensions that had no room for an error of their own.

@@ -16,7 +16,6 @@ import json
 import os
 import textwrap
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
@@ -78,7 +77,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _add_source(parser)
     _add_protocol(parser)
     parser.add_argument("--kind", help=f"{KINDS}; read from the file's texts")
-    add_shared(parser, "--prices", "--scheduler")
+    add_shared(parser, "--prices")
     _add_output(parser)
 
 
@@ -168,7 +167,6 @@ class _Experiment:
     groups: str | None  # the field that holds families of questions
     learn_from: int  # training questions per fold, at most
     seed: int
-    scheduler: str | None  # address of a Dask scheduler
 
 
 def run(args: argparse.Namespace) -> None:
@@ -185,7 +183,6 @@ def run(args: argparse.Namespace) -> None:
         groups=args.groups,
         learn_from=check_learn_from(args.learn_from),
         seed=args.seed,
-        scheduler=args.scheduler,
     )
     _check_options(args.file, args.seed, args.keep, args.out)
     page = args.out if args.out and _can_draw(args.out) else None
@@ -305,12 +302,11 @@ def _held_out_rows(
     budgets: Sequence[int],
     experiment: _Experiment,
 ) -> list[HeldOutRow]:
-    """Hold out every policy at every target, on this machine or on a scheduler's workers."""
+    """Hold out every policy at every target."""
     import numpy as np
 
     from adalib.datasets.responses import Responses
     from adalib.evaluate.heldout import Protocol, held_out
-    from adalib.scale.machines import Cluster
 
     table = None
     unit = 1.0  # an average answer, in the unit of the costs
@@ -318,22 +314,20 @@ def _held_out_rows(
         table = partial(Responses.table, cost="tokens")
         unit = float(np.asarray(responses.tokens).mean())
     groups = _field(responses, experiment.groups)
-    with Cluster(experiment.scheduler) if experiment.scheduler else nullcontext() as machines:
-        protocol = Protocol(
-            folds=experiment.folds,
-            groups=groups,
-            taught=experiment.learn_from,
-            table=table,
-            machines=machines,
-            seed=experiment.seed,
-        )
-        rows = held_out(
-            responses,
-            [target * unit for target in targets],
-            budgets,
-            learners=_policies(responses, experiment.cost, experiment.seed),
-            protocol=protocol,
-        )
+    protocol = Protocol(
+        folds=experiment.folds,
+        groups=groups,
+        taught=experiment.learn_from,
+        table=table,
+        seed=experiment.seed,
+    )
+    rows = held_out(
+        responses,
+        [target * unit for target in targets],
+        budgets,
+        learners=_policies(responses, experiment.cost, experiment.seed),
+        protocol=protocol,
+    )
     return [_in_average_answers(row, unit) for row in rows]
 
 

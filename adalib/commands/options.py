@@ -30,10 +30,6 @@ def price(text: str) -> float:
 
 
 _PRICES = "prices of a token (or answer) for a file of several models, such as small=0.5,large=1.5"
-_SCHEDULER = (
-    "use the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; "
-    "they must see the same files"
-)
 _SHARED: dict[str, dict[str, Any]] = {
     "--budgets": {
         "metavar": "LIST",
@@ -52,7 +48,6 @@ _SHARED: dict[str, dict[str, Any]] = {
     },
     "--cost": {"choices": ("samples", "tokens"), "help": "what a budget costs (default samples)"},
     "--prices": {"metavar": "LIST", "help": _PRICES},
-    "--scheduler": {"metavar": "ADDRESS", "help": _SCHEDULER},
     "--json": {"action": "store_true", "help": "print one JSON object and nothing else"},
     "--price-in": {
         "type": price,

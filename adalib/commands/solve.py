@@ -1,22 +1,19 @@
 """Find the best budget for every question of a file, given what a question may cost on average.
 
 The file holds sampled answers (.jsonl, of one model or several) or accuracies (.csv), or is a
-bundled setting; or it is a table in Parquet (a file or a folder of them, larger than memory if need
-be; `table` makes one), whose labels are written to a folder, on all cores or on all machines of a
-Dask scheduler. The same command goes on where an earlier one stopped. What is found is the best
-plan in hindsight on those very answers: `evaluate` says what survives on others.
+bundled setting. What is found is the best plan in hindsight on those very answers: `evaluate` says
+what survives on others. For tables larger than memory there is `adalib.scale.solve`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from adalib.commands.options import add_shared, parse_budgets, parse_numbers
+from adalib.commands.options import add_shared, parse_budgets
 from adalib.commands.sources import read_answers
 from adalib.commands.terminal import shown
 
@@ -28,8 +25,6 @@ _NUMBERS = ("budget", "lam", "cost", "accuracy", "bound", "slack")
 _OPTIMISTIC = (
     'best in hindsight on these answers, so optimistic: see the chapter "Estimation" of the book'
 )
-_MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", re.IGNORECASE)
-_BYTES = {"M": 10**6, "G": 10**9}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,33 +33,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "file",
         metavar="FILE",
-        help="answers (.jsonl), accuracies (.csv, .parquet or a folder), or a bundled setting",
+        help="answers (.jsonl), accuracies (.csv), or a bundled setting",
     )
-    explained = "what a question may cost on average (Parquet: several, 1.5,2,3)"
-    add("--budget", metavar="B", required=True, action="append", help=explained)
-    add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--prices")
-    add("--out", metavar="LABELS", help="Parquet: folder for the labels; must not exist yet")
-    add(
-        "--memory",
-        metavar="SIZE",
-        default="1GB",
-        help="Parquet: stay under this, here or a worker (default 1GB)",
-    )
-    add_shared(parser, "--scheduler", "--json")
+    explained = "what a question may cost on average"
+    add("--budget", metavar="B", type=float, required=True, help=explained)
+    add_shared(parser, "--budgets", "--estimator", "--ties", "--cost", "--prices", "--json")
 
 
 def run(args: argparse.Namespace) -> None:
     """Turn the options into plain values, solve, and print the budgets."""
-    budgets = parse_numbers(",".join(args.budget), "--budget")  # given twice, both count
     path = Path(args.file)
-    if path.suffix == ".parquet" or path.is_dir():
-        _solve_parquet(args.file, budgets, args.out, args.memory, args.scheduler, args.json)
-        return
-    if len(budgets) > 1 or args.out or args.scheduler:
-        raise ValueError(
-            "several budgets, --out and --scheduler are for tables in Parquet; "
-            "`adalib table` makes one"
-        )
     if path.suffix.lower() == ".csv":
         from adalib.explorer import read_csv
 
@@ -72,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         offered = parse_budgets(args.budgets)
         table = _estimate(args.file, offered, args.estimator, args.ties, args.cost, args.prices)
-    _solve(table, budgets[0], args.json)
+    _solve(table, args.budget, args.json)
 
 
 def _estimate(
@@ -93,10 +71,10 @@ def _estimate(
 
 
 def _solve(table: UtilityTable, budget: float, as_json: bool) -> None:
-    """Solve a table that fits into memory, and print the best plan within the budget."""
+    """Solve a table, and print the best plan within the budget."""
     from adalib.solve.frontier import frontier
 
-    best = frontier(table.acc, table.cost).at(budget)
+    best = frontier(table).at(budget)
     numbers = {name: getattr(best, name) for name in _NUMBERS}
     bought = [table.budgets[label] for label in best.labels.tolist()]
     split = _split(best, table)
@@ -136,43 +114,3 @@ def _print_point(point: dict[str, Any], n_questions: int) -> None:
         print(
             f"to spend the slack, give {question} budget {budget} in {split['share']:.1%} of cases"
         )
-
-
-def _solve_parquet(
-    file: str,
-    budgets: list[float],
-    out: str | None,
-    memory: str,
-    scheduler: str | None,
-    as_json: bool,
-) -> None:
-    """Solve a table in Parquet, which may be larger than memory, and print its points."""
-    from adalib.datasets.files import check_room
-    from adalib.scale.machines import Cluster, Here
-    from adalib.scale.stream import solve_files
-
-    if not out:
-        raise ValueError("say where the labels go: --out FOLDER")
-    memory_bytes = _parse_memory(memory)
-    if not scheduler:
-        mend = "give less with --memory SIZE, or free some"
-        check_room(file, f"solving with --memory {memory}", memory_bytes, mend)
-    with Cluster(scheduler) if scheduler else Here() as machines:
-        solved = solve_files(file, budgets, out, memory=memory_bytes, machines=machines)
-    result = solved.as_json()
-    if as_json:
-        print(json.dumps(result, ensure_ascii=False))
-        return
-    for point in result["points"]:
-        _print_point(point, solved.rows)
-        print(f"labels: column {point['labels']} of {solved.folder}; rounds: {point['rounds']}")
-    print(_OPTIMISTIC)
-
-
-def _parse_memory(text: str) -> int:
-    """Read "800MB" or "2GB" as bytes."""
-    match = _MEMORY.fullmatch(text.strip())
-    if not match:
-        raise ValueError(f"--memory is {text!r}; give a size such as 800MB or 2GB")
-    number, unit = match.groups()
-    return int(float(number) * _BYTES[unit.upper()])

@@ -6,12 +6,10 @@ import resource
 import subprocess
 import sys
 
-import pyarrow as pa
 import pytest
 
 from adalib.commands.cli import COMMANDS, main
 from adalib.commands.terminal import shown
-from adalib.scale.parquet import write_parquet
 
 SECRET = "sk-proj-not-to-be-seen"
 
@@ -102,10 +100,6 @@ WORDS = {
     "fit": (560, ["--budget", "2", "--out", "router"]),  # too little for the libraries that learn
     "evaluate": (700, ["--targets", "2"]),
     "collect": (280, ["--out", "answers", "--dry-run"]),
-    "table": (
-        250,
-        ["--out", "table"],
-    ),  # takes a file of any size: it is what writes the table that has no room
 }
 
 
@@ -130,33 +124,5 @@ def test_a_file_that_does_not_fit_is_one_line_under_ulimit(tmp_path, heavy, word
     )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert " GB" in done.stderr
-    assert ("raise the limit" if word in ("table", "fit") else "split") in done.stderr
+    assert ("raise the limit" if word == "fit" else "split") in done.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_large_tables_say_what_memory_they_need(tmp_path, refused, monkeypatch):
-    answers = tmp_path / "mine.jsonl"
-    answers.write_text('{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2"]}\nno\n')
-    write_parquet(tmp_path / "table.parquet", {"acc_1": [0.1], "acc_2": [0.2]})
-    out = ["--out", str(tmp_path / "out")]
-    solve, table = (
-        ["solve", str(tmp_path / "table.parquet"), "--budget", "1", *out],
-        ["table", str(answers), *out],
-    )
-    refused(
-        [*table, "--budgets", "1,2"], "line 2"
-    )  # a fault in the file: the draft came to nothing, and goes
-    monkeypatch.setattr("adalib.datasets.files.free_memory", lambda: 100_000_000)
-    for words, named in (
-        (solve, "--memory 1GB needs about 1.0 GB"),
-        (table, "writing Parquet needs about 0.2 GB"),
-    ):
-        refused(words, f"{named} of memory and 0.1 GB are free")
-
-    def fail(*_, **__):
-        raise pa.ArrowMemoryError("malloc of size 2097152 failed")
-
-    monkeypatch.undo()
-    monkeypatch.setattr("pyarrow.parquet.ParquetFile", fail)
-    refused(solve, "needs more memory than there is")
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.jsonl", "table.parquet"]

@@ -114,19 +114,6 @@ def test_a_store_without_locks_says_so(monkeypatch, tmp_path, module):
     assert (tmp_path / "answers.jsonl").read_bytes().count(b"\n") == 1
 
 
-def test_work_goes_on_threads_where_no_process_can_be_started(monkeypatch):
-    from concurrent.futures import process
-
-    from adalib.scale import machines
-
-    def refused(*_):
-        raise PermissionError("no processes here")
-
-    monkeypatch.setattr(process.ProcessPoolExecutor, "submit", refused)
-    monkeypatch.setattr(machines, "cores", lambda: 2)
-    assert machines.Here(processes=True).map(abs, [-1, 2, -3]) == [1, 2, 3]
-
-
 def test_work_that_waits_runs_without_a_thread_in_a_browser(monkeypatch):
     from adalib.llm import loop
 
