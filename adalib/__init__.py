@@ -39,7 +39,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "learn.embedding": ["TextEmbedding"],
         "learn.label_policy": ["LabelPolicy", "regret_weights"],
         "learn.curve_policy": ["CurvePolicy"],
-        "learn.policies": ["load_policy"],
+        "learn.saved": ["load_policy"],
         "sequential.policy": ["PricedStopping"],
         "sequential.race": ["PricedRace"],
         "sequential.files": ["load_stopping", "save_stopping"],
