@@ -18,6 +18,23 @@ from adalib.evaluate.baselines import length
 from adalib.learn.embedding import TextEmbedding, character_ngrams, ngram_counts
 from adalib.learn.features import text_features
 
+TRAINING = [
+    "Three red hens lay 4 eggs",
+    "Two red hens lay 9 eggs",
+    "A train leaves at noon",
+    "A train arrives late",
+]
+
+
+def tfidf() -> TfidfVectorizer:
+    return TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
+
+
+def carrying(text: str, name: str) -> ReadText:
+    """What stands for a text that is not at hand: its name, with the text's numbers."""
+    features = [*text_features([text]).iloc[0], *extra_features([text]).iloc[0]]
+    return ReadText(name, features, ngram_counts(text))
+
 
 def test_embedding_keeps_the_angles_at_full_rank():
     embedding = TextEmbedding(dims=2).fit(TRAINING)

@@ -9,11 +9,9 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from adabook.paper.ablations import EXTRA_FEATURES, LEAKS, extra_features
-from adalib.datasets.responses import ReadText
-from adalib.learn.embedding import TextEmbedding, ngram_counts
+from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import TEXT_FEATURES, text_features
 
 
@@ -159,21 +157,3 @@ def test_huge_texts(piece):
 def test_what_is_refused(action, message):
     with pytest.raises(ValueError, match=message):
         action()
-
-
-TRAINING = [
-    "Three red hens lay 4 eggs",
-    "Two red hens lay 9 eggs",
-    "A train leaves at noon",
-    "A train arrives late",
-]
-
-
-def tfidf() -> TfidfVectorizer:
-    return TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
-
-
-def carrying(text: str, name: str) -> ReadText:
-    """What stands for a text that is not at hand: its name, with the text's numbers."""
-    features = [*text_features([text]).iloc[0], *extra_features([text]).iloc[0]]
-    return ReadText(name, features, ngram_counts(text))
