@@ -78,13 +78,6 @@ def _add_policies(parser: argparse.ArgumentParser) -> None:
         help="ask N answers at a time: fewer rounds to wait for, slightly more expensive",
     )
     add(
-        "--round-price",
-        type=float,
-        metavar="X",
-        help="cost of waiting for a round, in accuracy, such as 0.003: then 1, 2, 4 or 8 are "
-        "asked at once",
-    )
-    add(
         "--learn-from",
         metavar="N",
         type=int,
@@ -135,9 +128,9 @@ def run(args: argparse.Namespace) -> None:
     """Turn the options into plain values, then read, fit, save and measure."""
     check_libraries(args.file)
     if args.race:
-        _check_race(args.policy, args.cost, args.round, args.round_price)
+        _check_race(args.policy, args.cost, args.round)
     elif args.waiting_price is not None:
-        raise ValueError("--waiting-price needs --race; for rounds, give --round-price")
+        raise ValueError("--waiting-price needs --race")
     unit = args.cost or ("tokens" if args.race else "samples")
     options: dict[str, Any] = {
         "budget": args.budget,
@@ -145,7 +138,6 @@ def run(args: argparse.Namespace) -> None:
         "signals": _signals(args.certainty, args.entropy, args.length),
         "cost": _cost(unit, args.per_token, args.per_answer),
         "schedule": _schedule(args.round),
-        "round_price": args.round_price,
         "waiting_price": args.waiting_price,
     }
     learn_from = check_learn_from(args.learn_from)
@@ -193,11 +185,9 @@ def _print_promise(responses: Responses, options: dict[str, Any], router: Router
     from adalib.evaluate.intervals import in_points
     from adalib.router.promise import held_out_promise
 
-    # The policy that was fitted, since "verdict" would choose anew in every fold. Rounds at a price
-    # are a kind of priced stopping, which the option round_price chooses.
-    policy = "priced" if router.name == "rounds" else router.name
+    # The policy that was fitted, since "verdict" would choose anew in every fold.
     try:
-        promise = held_out_promise(responses, options | {"policy": policy})
+        promise = held_out_promise(responses, options | {"policy": router.name})
     except ValueError as error:  # too few questions, or a budget that only some of them can meet
         note("fit", f"no promise can be measured ({error})")
         return
@@ -227,16 +217,14 @@ def _read(file: str, gold: str | None, kind: str | None) -> Responses:
     return answers
 
 
-def _check_race(
-    policy: str, cost: str | None, answers_per_round: int | None, round_price: float | None
-) -> None:
+def _check_race(policy: str, cost: str | None, answers_per_round: int | None) -> None:
     """Refuse options that contradict a race."""
     if policy != "priced":
         raise ValueError(f"--race and --policy {policy} contradict each other; give one")
     if cost not in (None, "tokens"):
         raise ValueError("--race counts tokens; leave --cost out, and give --budget in tokens")
-    if answers_per_round is not None or round_price is not None:
-        raise ValueError("--race decides at every finish; leave --round and --round-price out")
+    if answers_per_round is not None:
+        raise ValueError("--race decides at every finish; leave --round out")
 
 
 def _schedule(answers_per_round: int | None) -> Sequence[int] | None:

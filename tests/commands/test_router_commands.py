@@ -70,26 +70,12 @@ def test_fit_learns_from_a_sample_where_there_are_many(folder, fit, tmp_path, ca
     refused([*fit, str(tmp_path / "some")], "holds a router already")
 
 
-def test_fit_takes_a_price_on_rounds(fit, tmp_path, capsys):
-    assert main([*fit, str(tmp_path / "waits"), "--round-price", "0.02"]) == 0
-    printed = capsys.readouterr().out
-    held_out = (
-        r"held out, 31 questions: accuracy (\S+) \[(\S+), (\S+)\] "
-        r"for (\S+) samples and (\S+) rounds"
-    )
-    accuracy, low, high, spent, waited = map(float, re.search(held_out, printed).groups())
-    assert low <= accuracy <= high
-    assert Router.load(tmp_path / "waits").policy.round_price == 0.02
-    assert 1 <= waited < 0.8 * spent
-
-
 def test_fit_refuses_numbers_out_of_range(fit, tmp_path, refused):
     words = {
         "--learn-from=1": "at least 2 questions",
         "--budget=0.5": "cheapest",
         "--round=0": "give 1 or more",
     }
-    words["--round-price=2"] = "round_price is 2.0; give 0 to 1"
     for word, message in words.items():
         refused([*fit, str(tmp_path / "none"), word], message)
     assert not (tmp_path / "none").exists()
@@ -119,7 +105,6 @@ def test_fit_learns_a_race(tmp_path, capsys, refused):
         "--policy=curve": "contradict",
         "--cost=samples": "--race counts tokens",
         "--round=2": "--race decides at every finish",
-        "--round-price=0.1": "--race decides at every finish",
         "--budget=1": "cheapest rule",
         "--waiting-price=-1": "waiting_price",
     }
