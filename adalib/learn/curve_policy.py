@@ -12,12 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-<<<<<<< HEAD
 from adalib.datasets.saved import numbers, reading
-=======
-from adalib.datasets.folds import deal, group_numbers
-from adalib.datasets.saved import numbers
->>>>>>> main
 from adalib.learn import trees
 from adalib.learn.policy import VERSION, LearnedPolicy
 from adalib.solve.frontier import frontier

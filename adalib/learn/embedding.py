@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adalib.datasets.responses import BUCKETS, ReadText
-<<<<<<< HEAD
 from adalib.datasets.saved import numbers, reading, whole
-=======
-from adalib.datasets.saved import numbers, whole
->>>>>>> main
 from adalib.learn.features import check_texts
 
 if TYPE_CHECKING:

@@ -15,11 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import has_fit_parameter
 
-<<<<<<< HEAD
 from adalib.datasets.saved import number, numbers, reading, whole
-=======
-from adalib.datasets.saved import numbers
->>>>>>> main
 from adalib.learn import trees
 from adalib.learn.policy import VERSION, LearnedPolicy
 from adalib.solve.frontier import frontier

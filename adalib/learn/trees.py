@@ -20,13 +20,6 @@ try:
 except (ModuleNotFoundError, ValueError):  # ValueError: macOS without its libomp
     xgboost = None  # type: ignore[assignment]
 
-<<<<<<< HEAD
-=======
-from adalib.datasets.saved import numbers, whole
-
-#: Largest feature; XGBoost keeps features and weights in single precision.
-LARGEST = float(np.finfo(np.float32).max)
->>>>>>> main
 #: Name of the library that grows the trees.
 LIBRARY = "XGBoost" if xgboost else "scikit-learn's HistGradientBoosting"
 

@@ -206,20 +206,11 @@ def load_policy(path: Path, name: str) -> Any:
 
     One that decides before asking needs the libraries that learn.
     """
-<<<<<<< HEAD
-    if name in _STOPPING:
-        return load_stopping(path, _STOPPING[name])
-    if name == "race":
-        return load_race(path)
-    from adalib.learn.curve_policy import CurvePolicy
-    from adalib.learn.saved import load_policy as load_learned
-=======
     if name in ("priced", "race"):
         ((_, saved),) = read_lines(path)
         return (PricedRace if name == "race" else PricedStopping).from_dict(saved)
-    from adalib.learn.policies import CurvePolicy
-    from adalib.learn.policies import load_policy as load_learned
->>>>>>> main
+    from adalib.learn.curve_policy import CurvePolicy
+    from adalib.learn.saved import load_policy as load_learned
 
     policy = load_learned(path)
     if not isinstance(policy, CurvePolicy):
