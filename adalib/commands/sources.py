@@ -1,8 +1,4 @@
-"""The answers that a command works on, read from a file of any kind.
-
-`read_answers` reads a file of sampled answers, of one model or of several. `read_source` also reads
-logs: those of Inspect and lm-eval, of a gateway, and the votes that `serve --keep` wrote.
-"""
+"""The sampled answers that a command works on, of one model or of several."""
 
 from __future__ import annotations
 
@@ -23,40 +19,10 @@ _LONG = 200  # characters; an answer that was read out of a text is shorter
 def read_source(
     file: str, *, gold: str | None = None, prices: str | None = None, kind: str | None = None
 ) -> tuple[Responses | Menu, str]:
-    """Read the answers of a file of any kind, and say what was left out of a log.
-
-    The sentence on what was left out is "" for a file that is no log.
-
-    A file of answers has its correct answers inside, and so have the logs of Inspect and lm-eval. A
-    gateway's log and the votes of `serve --keep` do not: there ``gold`` names a file of them, or a
-    field of the log's lines.
-    """
-    from adalib.datasets.inspect_logs import is_inspect_log, read_inspect_log
-    from adalib.datasets.lm_eval_samples import is_lm_eval_samples, read_lm_eval_samples
-    from adalib.datasets.logs import is_log, read_log
-
-    if is_inspect_log(file):
-        _refuse_for_scored_log(file, gold, prices)
-        return read_inspect_log(file, kind)
-    if is_lm_eval_samples(file):
-        _refuse_for_scored_log(file, gold, prices)
-        return read_lm_eval_samples(file, kind)
-    if not is_log(file):
-        if gold:
-            raise ValueError(f"{file}: has its own correct answers; leave out --gold")
-        return read_answers(file, prices, kind=kind), ""
-    if not gold:
-        raise ValueError(
-            f"{file}: is a log of requests; give the correct answers with --gold FILE or FIELD"
-        )
-    return read_log(file, gold, kind or "auto")
-
-
-def _refuse_for_scored_log(file: str, gold: str | None, prices: str | None) -> None:
-    """Refuse options that an evaluation's log has no use for: it is of one model, and scored."""
-    if gold or prices:
-        option = "--gold" if gold else "--prices"
-        raise ValueError(f"{file}: is a log of one model with its scores; leave out {option}")
+    """Read the answers of a file, which has its correct answers inside."""
+    if gold:
+        raise ValueError(f"{file}: has its own correct answers; leave out --gold")
+    return read_answers(file, prices, kind=kind), ""
 
 
 def read_answers(

@@ -25,14 +25,12 @@ from fault_server import STREAM, USAGE, FaultServer
 from odd_replies import ODD, STRANGE, as_replies, bomb, changed
 
 from adalib import Router, load
-from adalib.datasets.logs import read_log
 from adalib.datasets.populations import beta_population
 from adalib.llm.client import Client
 from adalib.llm.questions import Prompt
 from adalib.router import attempt, listening, watch
 from adalib.router import server as servers
 from adalib.router.asking import Asking
-from adalib.router.keep import VoteFile
 from adalib.router.purse import Ledger, Prices, Purse
 from adalib.router.routed import CAP, OTHER
 from adalib.router.server import Service, make_app
@@ -897,19 +895,6 @@ def test_unreadable_answers_are_compared_with_training(folder):
         (note,) = notes
         assert "100.0% of the answers cannot be read, 0.2% in training" in note
         assert "--kind" in note
-
-
-def test_votes_are_kept_to_learn_from(folder, tmp_path):
-    path = tmp_path / "votes.jsonl"
-    with FaultServer() as upstream, serving(folder, upstream, keep=VoteFile(path)) as running:
-        for number in range(4):
-            turn = {"role": "user", "content": f"What is 3 + {number}?"}
-            samples = running.post(messages=[turn]).json()["adalib"]["samples"]
-    gold = tmp_path / "gold.jsonl"
-    lines = [{"question": f"What is 3 + {k}?", "gold": "7"} for k in range(4)]
-    gold.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    answers, _ = read_log(path, str(gold))
-    assert answers.answers == [["7"] * samples] * 4
 
 
 @pytest.fixture(scope="module")
