@@ -47,7 +47,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "sequential.peers": ["TunedRules"],
         "evaluate.baselines": ["Plan", "best_mix", "noise_features"],
         "evaluate.intervals": ["mean_interval"],
-        "evaluate.repeats": ["plan_repeats"],
         "evaluate.crossfit": ["cross_fitted_oracle", "score_oracle", "rehearse_oracle"],
         "evaluate.heldout": ["Known", "Protocol", "first_vote_table", "held_out", "unseen_curves"],
         "evaluate.verdict": ["verdict"],
