@@ -35,7 +35,7 @@ from adabook.paper.referee import (
 from adabook.paper.settings import PAPER_SETTINGS
 
 sys.path.insert(0, str(ROOT / "data"))
-import record_referee  # noqa: E402
+import record_referee
 from referee import measures
 
 MATH = PAPER_SETTINGS[:3]
