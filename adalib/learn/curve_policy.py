@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.folds import deal, group_numbers
-from adalib.datasets.sealed import numbers
+from adalib.datasets.saved import numbers
 from adalib.learn import trees
 from adalib.learn.base import LearnedPolicy
 from adalib.solve.frontier import frontier

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adalib.datasets.responses import BUCKETS, ReadText
-from adalib.datasets.sealed import numbers, whole
+from adalib.datasets.saved import numbers, whole
 from adalib.learn.features import check_texts
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import has_fit_parameter
 
-from adalib.datasets.sealed import numbers
+from adalib.datasets.saved import numbers
 from adalib.learn import trees
 from adalib.learn.base import LearnedPolicy
 from adalib.solve.frontier import frontier

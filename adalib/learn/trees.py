@@ -24,7 +24,7 @@ try:
 except (ModuleNotFoundError, ValueError):  # ValueError: macOS without its libomp
     xgboost = None  # type: ignore[assignment]
 
-from adalib.datasets.sealed import numbers, whole
+from adalib.datasets.saved import numbers, whole
 
 #: Largest feature; XGBoost keeps features and weights in single precision.
 LARGEST = float(np.finfo(np.float32).max)

@@ -19,7 +19,6 @@ from adalib.datasets.files import DataError
 from adalib.datasets.sealed import digest, seal
 from adalib.learn.policies import load_policy
 from adalib.router.router import Router
-from adalib.sequential.files import load_stopping
 
 GROWN = ("label.json", "curve.json", "histogram.json")
 ODD = (
@@ -115,11 +114,6 @@ def use(path):
         asked = np.random.default_rng(0).normal(0, 3, (8, policy.n_features_in_))
         policy.predict(asked)
         assert policy.model_ is None or np.isfinite(policy.model_.predict(asked)).all()
-    elif path.name == "stopping.json":
-        policy = load_stopping(path)
-        session = policy.start(40.0, np.zeros(policy.takes), 0)
-        while session.add("7", logprob=-0.5, entropy=0.5):
-            pass
     else:
         router = Router.load(path.parent)
         for text in ("", "How many hens?"):

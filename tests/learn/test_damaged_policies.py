@@ -12,12 +12,11 @@ from xgboost import DMatrix, XGBClassifier, XGBRegressor
 
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
-from adalib.datasets.sealed import digest, number, numbers, read_sealed, seal, whole, write_sealed
+from adalib.datasets.saved import number, numbers, whole
+from adalib.datasets.sealed import digest, read_sealed, seal, write_sealed
 from adalib.learn.policies import CurvePolicy, LabelPolicy, load_policy
 from adalib.learn.trees import from_json, to_json
 from adalib.router.router import Router
-from adalib.sequential.files import save_stopping
-from adalib.sequential.policy import PricedStopping
 
 RNG = np.random.default_rng(0)
 KNOWN, LABELS, ACC = (
@@ -49,9 +48,6 @@ def saved(tmp_path_factory):
     CurvePolicy(regressor).fit(KNOWN, ACC, [1, 2, 4, 8], budget=3).save(folder / "curve.json")
     rule = HistGradientBoostingClassifier(max_iter=3, max_depth=3, min_samples_leaf=1)
     LabelPolicy(rule).fit_labels(KNOWN, LABELS).save(folder / "histogram.json")
-    (folder / "stopping").mkdir()
-    policy = PricedStopping(schedule=[1, 2, 4], repeats=2).fit(answered(), KNOWN[:12])
-    save_stopping(policy, folder / "stopping" / "stopping.json")
     for policy in ("priced", "curve"):
         Router.fit(answered(), budget=2, policy=policy).save(folder / policy)
     return folder
@@ -151,7 +147,7 @@ def test_parts_of_two_routers_are_no_router(saved, tmp_path):
     about = json.loads((saved / "priced" / "router.json").read_text())
     for change, message in (
         ({"policy": "curve"}, "budgets and a policy of"),
-        ({"policy": "priced"}, "not what adalib saves"),
+        ({"policy": "priced"}, "is not a sound router"),
         (
             {"policy": "curve", "budgets": [1, 2, 4], "budget": 0.5},
             "the cheapest allocation costs 1",
