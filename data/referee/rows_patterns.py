@@ -11,8 +11,12 @@ import numpy as np
 
 from adabook.paper import results, settings
 from adabook.paper.patterns import by_level, label_shares
-from adabook.paper.referee import measures
-from adabook.paper.referee.cells import (
+from adabook.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, TARGETS
+from adalib.solve.bisection import Bisection, bisect
+from adalib.solve.oracle import average_cost, oracle_labels
+from referee import measures
+from referee.measures import SHOWN
+from referee.wording import (
     NOT_PRINTED,
     Cell,
     Outcome,
@@ -21,10 +25,6 @@ from adabook.paper.referee.cells import (
     beside_print,
     outcome,
 )
-from adabook.paper.referee.measures import SHOWN
-from adabook.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, TARGETS
-from adalib.solve.bisection import Bisection, bisect
-from adalib.solve.oracle import average_cost, oracle_labels
 
 # A tolerance is about what another draw of 200 questions changes.
 _LEVEL_TOLERANCE = 0.03

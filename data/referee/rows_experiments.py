@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from adabook.paper import results, settings
-from adabook.paper.referee import measures
-from adabook.paper.referee.cells import NOT_PRINTED, Cell, Outcome, beside_print, outcome
 from adabook.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_SETTINGS
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
+from referee import measures
+from referee.wording import NOT_PRINTED, Cell, Outcome, beside_print, check, outcome
 
 _NULL_ACCURACY = 0.5  # of every budget, in the population where nothing can be gained
 
@@ -63,9 +63,10 @@ def curse() -> Outcome:
         Cell(f"{R} samples: claimed minus true, B = 3", NOT_PRINTED, excess)
         for R, excess in optimism.items()
     ]
-    falls = (np.diff(list(optimism.values())) < 0).all()
+    steps = np.diff(list(optimism.values()))
+    falls = check("largest step as the samples grow", steps.max(), "<", 0)
     note = "Drawn from the answers to MATH; windows, first-seen ties."
-    return outcome(*cells, note=note, holds=falls)
+    return outcome(*cells, note=note, checks=[falls])
 
 
 def crossed() -> Outcome:
@@ -82,7 +83,7 @@ def crossed() -> Outcome:
         "48 samples choose, windows. Where the truth is known, cross-fitting misses it by "
         f"{miss:.4f}."
     )
-    return outcome(*cells, note=note, holds=miss < 0.005)
+    return outcome(*cells, note=note, checks=[check("miss of the truth", miss, "<", 0.005)])
 
 
 def null_row() -> Outcome:
@@ -95,7 +96,9 @@ def null_row() -> Outcome:
             "Simulated null, 200 questions, 48 samples, 20 draws; the same labels on the truth: "
             f"{score.accuracy.mean():.3f} of 0.500."
         ),
-        holds=np.allclose(score.accuracy, _NULL_ACCURACY),
+        checks=[
+            check("distance from 0.5", np.abs(score.accuracy - _NULL_ACCURACY).max(), "<", 1e-8)
+        ],
     )
 
 
@@ -110,7 +113,7 @@ def twice() -> Outcome:
         cells.append(Cell(f"{name}: Acc(2) minus Acc(1), mean", two - one, mean_gain, 0.005))
         largest = max(largest, float(np.abs(gains).max()))
     note = f"In the simulated truth no question differs by more than {largest:.0e}."
-    return outcome(*cells, note=note, holds=largest < 1e-9)
+    return outcome(*cells, note=note, checks=[check("largest difference", largest, "<", 1e-9)])
 
 
 def copies() -> Outcome:
@@ -129,7 +132,7 @@ def gaps_row() -> Outcome:
     return outcome(
         *(Cell(f"mean gap, {n} questions", 0.0, gap) for n, gap in gaps.items()),
         note="Below 1/N everywhere: false in theory, small in practice.",
-        holds=all(gap < 1 / n for n, gap in gaps.items()),
+        checks=[check(f"mean gap, {n} questions", gap, "<", 1 / n) for n, gap in gaps.items()],
         digits=5,
     )
 

@@ -18,7 +18,6 @@ import pandas as pd
 from adabook.paper import ablations, patterns, results, settings, theorems
 from adabook.paper.ablations import Comparison, recorded_comparison
 from adabook.paper.patterns import by_difficulty, curve_clusters, level_shares
-from adabook.paper.referee.cells import ROUNDING
 from adabook.paper.results import recorded_frame, recorded_rows
 from adabook.paper.settings import BENCHMARKS, PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
 from adalib.datasets.folds import deal
@@ -242,7 +241,7 @@ def lines_passed() -> tuple[int, int]:
     for case in _cases():
         lost, regret = theorems.STATEMENTS["Theorem 2, drawn"](case).printed
         dotted += not lost.holds
-        dashed += lost.left > regret.right + ROUNDING
+        dashed += lost.left > regret.right + 1e-9
     return dotted, dashed
 
 
@@ -520,6 +519,17 @@ def menus_of(
     offered = {"default": ablations.MENUS["default"], "mine": menu} if menu else ablations.MENUS
     found = ablations.granularity(settings.answers(name), [2.0], offered, **way)
     return found[found.value == value].set_index("menu").gain.to_dict()
+
+
+def features_beyond_chance(name: str) -> pd.DataFrame:
+    """Mark the class means of a benchmark's features that pass shuffled labels, at B = 2."""
+    responses = settings.answers(name)
+    table = settings.utility(name)
+    entropy = responses.entropy
+    assert entropy is not None
+    features = text_features(responses.questions, entropy[:, 0])
+    labels = frontier(table.acc, table.cost).at(2).labels
+    return ablations.beyond_chance(features, labels)
 
 
 def importances() -> pd.DataFrame:
