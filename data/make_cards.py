@@ -302,7 +302,8 @@ def repeated(name: str, responses: adalib.Responses) -> str:
     return (
         f"{again.n * again.samples} answers to {again.n} questions (evenly spaced), "
         f"by `examples/local_model.py` and `collect`: {again.values.mean():.3f} right, "
-        f"where the bundled answers give {share.mean():.3f} and chance allows {error:.3f} (one standard error)"
+        f"where the bundled answers give {share.mean():.3f} and chance allows "
+        f"{error:.3f} (one standard error)"
     )
 
 
