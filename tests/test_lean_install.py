@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, distribution, packages_dist
 
 import pytest
 from conftest import ROOT
-from fault_server import FaultServer
 from packaging.requirements import Requirement
+from upstream import Upstream, listening
 
 from adalib import Router, load
 
@@ -75,8 +75,9 @@ def lean():
 def test_a_vote_is_served(tmp_path, lean):
     few = load("word-fewshot").take(range(0, 372, 12))
     Router.fit(few, budget=3).save(tmp_path / "router")
-    with FaultServer() as upstream:
-        words = ["serve", str(tmp_path / "router"), "--upstream", upstream.url]
+    upstream = Upstream()
+    with listening(upstream.app()) as address:
+        words = ["serve", str(tmp_path / "router"), "--upstream", address]
         command = lean(*words, "--model", "m", "--port", "0")
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
         try:
