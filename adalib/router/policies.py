@@ -23,7 +23,7 @@ from adalib.sequential.race import PricedRace
 from adalib.solve.hull import concave_hull
 
 if TYPE_CHECKING:
-    from adalib.learn.policies import CurvePolicy
+    from adalib.learn.curve_policy import CurvePolicy
 
     Policy = PricedStopping | PricedRace | CurvePolicy
 
@@ -209,8 +209,8 @@ def load_policy(path: Path, name: str) -> Any:
     if name in ("priced", "race"):
         ((_, saved),) = read_lines(path)
         return (PricedRace if name == "race" else PricedStopping).from_dict(saved)
-    from adalib.learn.policies import CurvePolicy
-    from adalib.learn.policies import load_policy as load_learned
+    from adalib.learn.curve_policy import CurvePolicy
+    from adalib.learn.saved import load_policy as load_learned
 
     policy = load_learned(path)
     if not isinstance(policy, CurvePolicy):
