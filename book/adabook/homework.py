@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adabook.exercises import Checked, Checker
-from adabook.exercises.values import Value, value
+from adabook.exercises.values import Value
 from adalib.evaluate.baselines import best_mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import chosen, oracle_labels
@@ -91,7 +91,7 @@ class Question(NamedTuple):
 
     def exercise(self, name: str) -> Value:
         """The exercise that checks an answer to this question."""
-        return value(name, self.answer, self.hint, self.more, self.tolerance, self.wrong)
+        return Value(name, self.answer, self.hint, self.more, self.tolerance, self.wrong)
 
 
 def drawn_questions(student: str, sheet: str) -> dict[str, Question]:
