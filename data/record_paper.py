@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 import adalib
+from adabook import paper
 from adabook.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers, utility
 from adalib import (
     CurvePolicy,
@@ -29,7 +30,6 @@ from adalib import (
     Responses,
     best_mix,
     noise_features,
-    paper,
     text_features,
 )
 from adalib.datasets.folds import deal
@@ -37,7 +37,7 @@ from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_at
 from adalib.evaluate.recorded import record
 from adalib.evaluate.trials import Fold, Half, learned
-from adalib.learn.policies import side_by_side
+from adalib.threads import side_by_side
 
 Part = tuple[str, Callable[[], list[dict]]]
 

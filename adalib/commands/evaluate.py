@@ -443,7 +443,7 @@ def _short_table(rows: Sequence[HeldOutRow]) -> str:
 
 def _full_table(rows: list[HeldOutRow], groups: str | None) -> str:
     """Every policy at every target, with an explanation of the columns."""
-    from adalib.evaluate.heldout import as_table
+    from adalib.evaluate.scores import as_table
 
     table = as_table(rows).drop(columns="protocol")
     text = table.to_string(index=False, na_rep="–", float_format="{:.4f}".format)
@@ -454,7 +454,7 @@ def _full_table(rows: list[HeldOutRow], groups: str | None) -> str:
 def _draw(page: str, file: str, rows: list[HeldOutRow], verdict: str, groups: str | None) -> None:
     """Write the page: the verdict, accuracy against cost, and both tables."""
     from adalib.commands.evaluate_page import write_page
-    from adalib.evaluate.heldout import as_table
+    from adalib.evaluate.scores import as_table
 
     title = f"Does adaptive allocation pay? {os.path.basename(file)}"
     tables = [_short_table(rows), _full_table(rows, groups)]

@@ -21,13 +21,14 @@ from tqdm import tqdm
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import PLANS, Plan, from_labels
 from adalib.evaluate.waiting import expected_waiting
-from adalib.learn.policies import CurvePolicy, LabelPolicy, side_by_side
+from adalib.learn.policies import CurvePolicy, LabelPolicy
 from adalib.scale.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
 from adalib.sequential.streams import Cost
 from adalib.table import UtilityTable
+from adalib.threads import side_by_side
 
 #: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)

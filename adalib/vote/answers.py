@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adalib.vote.plain import COMMAND, WORD, plain_form
-from adalib.vote.plain_numbers import Key, value_key
+from adalib.vote.plain import COMMAND, WORD, Key, plain_form, value_key
 
 if TYPE_CHECKING:
     from adalib.vote.judge import Reading
@@ -96,7 +95,9 @@ def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
     first_text: dict[Key, str] = {}  # for each value, the first text that has it
     for text in filter(None, dict.fromkeys(texts)):
         first_text.setdefault(value_key(text), text)
-    readings = _readings(_formulas_to_compare(first_text))
+    formulas = _formulas_to_compare(first_text)
+    judge = _judge() if formulas else None
+    readings = judge.read_all(formulas) if judge else {}
     class_of = _classes_of_values(first_text, readings)
     classes = [class_of[value_key(text)] if text else -1 for text in texts]
     given_up = {text: reading.given_up for text, reading in readings.items() if reading.given_up}
@@ -202,20 +203,6 @@ def _judge() -> ModuleType | None:
             stacklevel=2,
         )
         return None
-
-
-def _readings(formulas: list[str]) -> dict[str, Reading]:
-    """Read the formulas of one question in their order, until they have taken too much work."""
-    judge = _judge() if formulas else None
-    if judge is None:
-        return {}
-    too_much = judge.Reading(given_up="more formulas than are read for one question")
-    readings = {}
-    work_so_far = 0
-    for text in formulas:
-        work_so_far += judge.work(text)
-        readings[text] = _reading(text) if work_so_far <= judge.WORK else too_much
-    return readings
 
 
 def _reading(plain: str) -> Reading:

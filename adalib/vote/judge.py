@@ -1,14 +1,15 @@
 r"""The judge: are two formulas the same mathematics?
 
 Each formula is parsed once, by math-verify, and becomes a *form*: its shape and its fingerprint,
-the values of its components at four fixed points (`adalib.vote.formula_values`). Formulas of equal
-shape whose fingerprints agree are equal. A formula that is too large to read is given up
-(`adalib.vote.formula_limits`), and equals only what is written like it.
+the values of its components at four fixed points (`adalib.vote.formulas`). Formulas of equal shape
+whose fingerprints agree are equal. A formula that is too large to read is given up, and equals only
+what is written like it.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -21,8 +22,16 @@ from latex2sympy2_extended.latex2sympy2 import PSParser
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-from adalib.vote.formula_limits import GivenUpError, check_formula
-from adalib.vote.formula_values import MP, ZERO, near, number_at_points, values_at_points
+from adalib.vote.formulas import (
+    MP,
+    ZERO,
+    GivenUpError,
+    check_formula,
+    near,
+    number_at_points,
+    values_at_points,
+    work,
+)
 
 WORK = 5_000  # what reading all the answers to one question may take, by the count of `work`
 
@@ -89,6 +98,17 @@ class Reading(NamedTuple):
 
 def _share_a_form(forms: tuple[Form, ...], others: tuple[Form, ...]) -> bool:
     return any(form.agrees(other) for form in forms for other in others)
+
+
+def read_all(formulas: Sequence[str]) -> dict[str, Reading]:
+    """Read the formulas of one question in their order, until they have taken too much work."""
+    too_much = Reading(given_up="more formulas than are read for one question")
+    readings = {}
+    work_so_far = 0
+    for text in formulas:
+        work_so_far += work(text)
+        readings[text] = read(text) if work_so_far <= WORK else too_much
+    return readings
 
 
 @lru_cache(maxsize=100_000)

@@ -9,8 +9,7 @@ import numpy as np
 
 from adalib.vote.answers import same_answer
 from adalib.vote.kinds import imported_function
-from adalib.vote.plain import COMMAND, TRUTH, WORD, plain_form
-from adalib.vote.plain_numbers import NUMBER
+from adalib.vote.plain import COMMAND, NUMBER, TRUTH, WORD, plain_form
 
 Embed = Callable[[Sequence[str]], Awaitable[list[list[float]]]]  # texts -> one vector each
 

@@ -1,24 +1,58 @@
-r"""The plain form of an answer: without typesetting, units and closing punctuation.
+r"""The plain form of an answer, and the exact number that it is.
 
-Answers are compared by this form. "$1{,}250.", "1250 dollars" and "1,250" all become "1250", "x =
-5" becomes "5", and "(b) Paris" the letter "B".
+Answers are compared by their plain form, which has no typesetting, units or closing punctuation.
+"$1{,}250.", "1250 dollars" and "1,250" all become "1250", "x = 5" becomes "5", and "(b) Paris" the
+letter "B". Where the plain form is a number, such as "2 1/2", "\frac{5}{2}", "2.5e3" or "(1 + 2)^2
+/ 3", its value is a fraction, so that nothing is rounded: 0.1 + 0.2 is 3/10.
 """
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
 import unicodedata
+from fractions import Fraction
 from functools import lru_cache
 
-from adalib.vote.plain_numbers import DIGITS, arithmetic, fraction
+#: What a plain answer is recognised by: the numbers that it may stand for (two for a percentage),
+#: or its letters.
+Key = tuple[Fraction, ...] | str
 
 #: Characters of an answer that are looked at; a longer one is compared word for word.
 LONGEST_ANSWER = 1_000
 
+# Every repetition below is over one simple class or bounded, so that no text makes the search slow.
+#: A number without a sign: thousands commas, decimals, a power of ten.
+DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?|\.\d+"
+_LATEX_FRACTION = r"\\[dtc]?frac\s?(?:\{\s?-?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)"
+#: A number anywhere in a text, with its sign, its dollar and its percent.
+NUMBER = re.compile(
+    rf"(?<![\w.])[-+]?\$?(?:{_LATEX_FRACTION}|\d+ \d+/\d+|\d+/\d+|{DIGITS})\s?(?:\\?%)?(?!\w)"
+)
+# A text that is one number: \frac{1}{2} or \frac12, 2 1/2 or 1/2, or digits.
+_VALUE = re.compile(
+    r"(?P<sign>[-+]?)\s?(?:"
+    r"\\frac\s?(?:\{(?P<top>-?\d+)\}|(?P<top_digit>\d))"
+    r"\s?(?:\{(?P<bottom>\d+)\}|(?P<bottom_digit>\d))"
+    r"|(?:(?P<whole>\d+) )?(?P<over>\d+)/(?P<under>\d+)"
+    rf"|(?P<decimal>{DIGITS}))"
+)
+
+_TIMES = re.compile(r"(?<=[\d)])\s?(?:\\times|\\cdot|[xX])\s?(?=[\d(.-])|(?<=[\d)])(?=\()")
+_POWER = re.compile(r"\^\s?\{\s?(-?\d{1,6})\s?\}")
+_ARITHMETIC = re.compile(r"[\d\s.+*/()^-]{1,100}")
+_MAX_BITS = 65_536  # of a power; larger ones are not worked out
+_OPERATIONS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
 _OPENING = " *_\"'#,;:"  # what may open an answer without belonging to it
 _CLOSING = " *_\"'.,;:!?"  # what may close it
 
-# Every repetition below is over one simple class or bounded, so that no text makes the search slow.
 CHOICE = re.compile(
     r"[(\[]?([A-Ja-j])[)\].:]{0,2}|(?:[(\[]([A-J])[)\]]|([A-J])[).:]) .*"
     r"|([A-J]),? (?:because|since|as) .*"
@@ -159,3 +193,72 @@ def _is_unit(word: str, apart: bool) -> bool:
     if _SYMBOL_UNITS.fullmatch(word):
         return True
     return len(word) > (2 if apart else 3) and word.isalpha() and not _NOT_UNITS.fullmatch(word)
+
+
+@lru_cache(maxsize=200_000)
+def value_key(plain: str) -> Key:
+    """Return what a plain answer is recognised by: its exact values, or its letters."""
+    text = plain.removesuffix("%").strip()
+    number = fraction(text)
+    if number is None:
+        number = arithmetic(text)
+    if number is None:
+        return "".join(plain.split()).casefold()
+    if not plain.endswith("%"):
+        return (number,)
+    share = number / 100
+    # 6000% is no way to write 60: where the share is a whole number, only 100% is read as one.
+    return (number,) if share == int(share) and abs(share) > 1 else (number, share)
+
+
+def fraction(text: str) -> Fraction | None:
+    """Return the number that a text is, as a fraction; None if it is none."""
+    match = _VALUE.fullmatch(text) if len(text) < 300 else None
+    if match is None:
+        return None
+    if match["decimal"]:
+        value = Fraction(match["decimal"].replace(",", ""))
+    else:
+        numerator = int(match["top"] or match["top_digit"] or match["over"])
+        denominator = int(match["bottom"] or match["bottom_digit"] or match["under"])
+        if denominator == 0:
+            return None
+        value = int(match["whole"] or 0) + Fraction(numerator, denominator)
+    return -value if match["sign"] == "-" else value
+
+
+def arithmetic(text: str) -> Fraction | None:
+    """Work out a sum, product or small power of numbers, such as "(1 + 2)^2 / 3", exactly.
+
+    Return None for anything else.
+    """
+    if len(text) > 200:
+        return None
+    text = _POWER.sub(r"^(\1)", _TIMES.sub("*", text)).strip()
+    if not _ARITHMETIC.fullmatch(text):
+        return None
+    try:
+        return _evaluated(ast.parse(text.replace("^", "**"), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError, MemoryError, RecursionError):
+        return None
+
+
+def _evaluated(node: ast.expr) -> Fraction:
+    """Return the exact value of parsed arithmetic; raise ValueError for anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return Fraction(str(node.value))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        value = _evaluated(node.operand)
+        return -value if isinstance(node.op, ast.USub) else value
+    if not isinstance(node, ast.BinOp):
+        raise ValueError("not plain arithmetic")
+    left = _evaluated(node.left)
+    right = _evaluated(node.right)
+    if type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](left, right)
+    if not isinstance(node.op, ast.Pow) or right.denominator != 1:
+        raise ValueError("not plain arithmetic")
+    bits = max(left.numerator.bit_length(), left.denominator.bit_length())
+    if bits * abs(right) >= _MAX_BITS:
+        raise ValueError("a power too large to work out")
+    return left ** int(right)

@@ -16,14 +16,21 @@ from contents import keys, pages, spelled
 
 # Where pages stood before the book was put in its present order.
 MOVED = {
-    "08_patterns": "07_results",
-    "09_ablations": "07_results",
+    "05_estimation": "06_estimation",
+    "06_learning": "07_learning",
+    "07_results": "08_results",
+    "08_patterns": "08_results",
+    "09_ablations": "08_results",
+    "09b_race": "10_race",
+    "10_deploy": "11_deploy",
     "10_stopping": "09_stopping",
-    "11_deploy": "10_deploy",
-    "13_minds": "11_minds",
-    "replication": "b_replication",
+    "11_minds": "12_menus",
+    "12_referee": "13_referee",
+    "13_minds": "12_menus",
+    "appendix_markets": "05_markets",
     "calibration": "c_simulated",
-    "appendix_markets": "d_markets",
+    "d_markets": "05_markets",
+    "replication": "b_replication",
 }
 _SIGNPOST = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>This page has moved</title>

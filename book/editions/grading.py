@@ -97,7 +97,7 @@ TOPICS: dict[str, dict[str, str]] = {
         "overspending": "the budget theorem",
         "controller": "a price that follows the bill",
     },
-    "minds": {
+    "menus": {
         "sent": "two models on one menu",
         "joined": "joining menus",
         "effort": "efforts as budgets in tokens",
@@ -113,7 +113,7 @@ TOPICS: dict[str, dict[str, str]] = {
         "recovery": "the corrected recovery bound",
         "regret": "regret and disagreement",
     },
-    "d_markets": {
+    "markets": {
         "hurdle": "hurdle rates as shadow prices",
         "demand": "the marginal plant sets the price",
         "provider": "incentives of a seller of answers",

@@ -253,7 +253,7 @@ def excess_after_500():
     return brentq(lambda share: np.prod(np.full(500, np.exp(0.2 * share))) - 2, 0, 1)
 
 
-@road("minds", "sent")
+@road("menus", "sent")
 def sent_to_the_large():
     """By bisection on a table that is put together by hand."""
     small, large = (load(f"story-qwen{size}").table() for size in ("05", "15"))
@@ -265,7 +265,7 @@ def sent_to_the_large():
     return (labels >= small.k).mean()
 
 
-@road("minds", "effort")
+@road("menus", "effort")
 def effort_that_pays():
     return max(0, 0.4 - 30 * 0.02) + max(0, 0.1 - 2 * 0.02)
 
@@ -303,12 +303,12 @@ def worth_of_the_projects(money):
     return -linprog(-np.ravel(worth), np.vstack([np.ravel(outlay), one_each]), limits).fun
 
 
-@road("d_markets", "hurdle")
+@road("markets", "hurdle")
 def hurdle_by_the_next_euro():
     return worth_of_the_projects(3601) - worth_of_the_projects(3600)
 
 
-@road("d_markets", "demand")
+@road("markets", "demand")
 def price_by_the_linear_program():
     solved = linprog(
         [2, 9, 31, 48, 95],
@@ -319,13 +319,13 @@ def price_by_the_linear_program():
     return solved.eqlin.marginals[0]
 
 
-@road("d_markets", "provider")
+@road("markets", "provider")
 def most_answers_that_you_accept():
     offers = {1: 60, 2: 64, 4: 70, 8: 72, 16: 72.5}
     return max(number for number, correct in offers.items() if correct - number >= 59)
 
 
-@road("d_markets", "repeats")
+@road("markets", "repeats")
 def repeats_by_a_scan():
     """The number for the middle questions with the smallest variance, the rest to the others."""
     middle = np.linspace(1, 30, 29_001)
@@ -470,13 +470,13 @@ def best_mix(means, cost, budget):
     return adalib.best_mix(means[None], cost, budget).weights[0] @ means
 
 
-@answered_by("minds", "joined")
+@answered_by("menus", "joined")
 def joined(small, small_cost, large, large_cost):
     columns = [*zip(small_cost, *small, strict=True), *zip(large_cost, *large, strict=True)]
     return np.array(sorted(columns)).T
 
 
-@answered_by("d_markets", "dispatch")
+@answered_by("markets", "dispatch")
 def dispatch(capacity, fuel, demand):
     bounds = [(0, most) for most in capacity]
     return linprog(fuel, A_eq=[0 * fuel + 1], b_eq=[demand], bounds=bounds).x.round(9)
@@ -589,7 +589,7 @@ PROOFS = {
     ("a_duality", "recovery"): [bound_in_a_loop],
     ("a_duality", "regret"): [over_differing_rows],
     ("budgets", "one split"): [lambda lam, slack: lam * slack, lambda share, n: share / n],
-    ("d_markets", "floor"): [profits_that_run],
+    ("markets", "floor"): [profits_that_run],
     ("stopping", "induction"): [
         lambda v, lam, q, chances, V: q * max(v, chances @ V - lam) + (1 - q) * v
     ],

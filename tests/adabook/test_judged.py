@@ -75,7 +75,7 @@ def test_plants_of_equal_fuel_may_share_as_they_like():
             run[plant] = min(capacity[plant], demand - run.sum())
         return run
 
-    place = "d_markets", "dispatch"
+    place = "markets", "dispatch"
     assert verdict(place, turned).right
     assert (
         "above its capacity"

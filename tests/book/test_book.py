@@ -158,7 +158,7 @@ def test_the_list_of_what_moves_leads_to_every_game(html):
         )
         == games
     )
-    for page in map(soup, ("notebooks/02_oracle", "notebooks/03_budgets", "notebooks/07_results")):
+    for page in map(soup, ("notebooks/02_oracle", "notebooks/03_budgets", "notebooks/08_results")):
         cells = [page.select_one(link["href"]) for link in page.select("a.adalib-origin")]
         assert len([cell for cell in cells if cell.select(".cell_input")]) == len(cells) > 3
 
@@ -212,7 +212,7 @@ def test_links_inside_the_book_lead_somewhere(html):
             if not (html / file).exists() or not named <= places(file.removesuffix(".html")):
                 broken.append(f"{page}: {link}#{anchor}")
     assert broken == []
-    assert soup("notebooks/12_referee").select("a.adalib-see")  # tables link, too
+    assert soup("notebooks/13_referee").select("a.adalib-see")  # tables link, too
 
 
 def test_nothing_is_loaded_from_the_network(html):

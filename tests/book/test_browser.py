@@ -406,11 +406,11 @@ def test_index_and_search_work_from_disk(html, page):
         ("license", "book/data-cards.html"),
         ("KKT", "notebooks/04_duality.html#the-linear-program-and-its-dual"),
         ("shadow price", "book/glossary.html#term-shadow-price"),
-        ("winner's curse", "notebooks/05_estimation.html#the-winner-s-curse"),
+        ("winner's curse", "notebooks/06_estimation.html#the-winner-s-curse"),
         ("theorem Everett", "notebooks/04_duality.html#thm-everett"),
-        ("race", "notebooks/09b_race.html"),
+        ("race", "notebooks/10_race.html"),
         ("exercise bisection", "notebooks/03_budgets.html#ex-03-bisection"),
-        ("effort", "notebooks/11_minds.html"),
+        ("effort", "notebooks/12_menus.html"),
         ("install", "book/operate.html#install"),
     ],
 )
@@ -562,7 +562,7 @@ def test_an_unscrolled_page_prints_whole(html, page, way):
     """Keys and button wait until all is drawn. A browser's own menu does not wait: then all is
     drawn at once."""
     page.add_init_script(f"window.print = () => (window.printed = ({PRINTED})())")
-    name = "07_results" if way == "menu" else "05_estimation"
+    name = "08_results" if way == "menu" else "06_estimation"
     page.goto((html / "notebooks" / f"{name}.html").as_uri(), wait_until="load")
     if way == "keys":
         page.keyboard.press("Control+p")
@@ -692,7 +692,7 @@ def test_without_any_browser_one_line_says_what_to_do(monkeypatch):
 
 def test_a_tap_on_a_word_of_the_glossary_says_what_it_means(html, new_page):
     page = new_page(has_touch=True, viewport=PHONE)
-    page.goto((html / "notebooks" / "12_referee.html").as_uri())
+    page.goto((html / "notebooks" / "13_referee.html").as_uri())
     word = page.locator("a.adalib-term").first
     word.tap()
     note = page.locator(".adalib-note")

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from conftest import soup, toc_pages
 
 from adabook.figures import cards, show, table
-from adabook.figures.prices import accuracy_curves
+from adabook.figures.votes import accuracy_curves
 from adabook.games import feed, guess, kinds, lineup, sentence, tangent, votes
 from contents import chapters
 

@@ -22,7 +22,7 @@ from jupyter_cache import get_cache
 from editions.student import for_students, solution_cells
 from editions.writing import TEACHERS, live_notebooks, read_values, student_sources
 
-BUILT = ("02_oracle", "d_markets")
+BUILT = ("02_oracle", "05_markets")
 TOC = "format: jb-book\nroot: book/references\nchapters:\n" + "".join(
     f"  - file: notebooks/{name}\n" for name in BUILT
 )

@@ -11,7 +11,7 @@ import pytest
 
 from adalib.commands.cli import COMMANDS, main
 from adalib.commands.terminal import shown
-from adalib.scale.tables import write_parquet
+from adalib.scale.parquet import write_parquet
 
 SECRET = "sk-proj-not-to-be-seen"
 

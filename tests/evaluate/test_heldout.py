@@ -15,7 +15,8 @@ from adalib.datasets.folds import deal, members
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.crossfit import cross_fitted_oracle
-from adalib.evaluate.heldout import Known, Protocol, as_table, first_vote_table, held_out, joined
+from adalib.evaluate.heldout import Known, Protocol, first_vote_table, held_out, joined
+from adalib.evaluate.scores import as_table
 from adalib.evaluate.trials import BASELINES
 from adalib.evaluate.verdict import verdict
 from adalib.learn.policies import CurvePolicy, LabelPolicy

@@ -24,7 +24,8 @@ from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population, two_answer
 from adalib.datasets.sealed import seal
 from adalib.evaluate.baselines import best_mix, noise_features
-from adalib.learn.policies import CurvePolicy, LabelPolicy, load_policy, regret_weights
+from adalib.learn.label_policy import regret_weights
+from adalib.learn.policies import CurvePolicy, LabelPolicy, load_policy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, oracle_labels
 

@@ -19,7 +19,7 @@ from random_tables import random_table
 import adalib
 from adalib.commands.cli import main
 from adalib.datasets.files import line_parts, read_lines
-from adalib.evaluate.heldout import as_table
+from adalib.evaluate.scores import as_table
 from adalib.scale import stream, tables
 from adalib.scale.labels import as_values
 from adalib.scale.machines import Cluster, Here, Machines, need

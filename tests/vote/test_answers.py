@@ -1,115 +1,13 @@
-"""Extraction and equivalence: tables of what real texts hold, and texts made to do harm."""
+"""When two answers are the same: tables of what real texts hold, and answers made to do harm."""
 
 from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.vote.answers import answer_classes, same_answer
-from adalib.vote.extract import extract_answer
-
-# An answer, and texts that hold it.
-EXTRACTED = [
-    (
-        "42",
-        r"so we get \boxed{42}",
-        "The answer is 42.",
-        "The answer is: **42**",
-        "**Answer:** 42",
-        "**Answer**: 42",
-    ),
-    ("42", "### Answer:\n\n42\n", "Answer: 6 * 7 = 42 miles", "Answer: Tom has 42 apples left."),
-    (
-        "42",
-        "Answer: 42 because 6 times 7 is the number that Tom wanted",
-        "Answer: 42. The 3 is not needed",
-    ),
-    ("42", "Answer: 6 * 7 = 42 pages in 7 days"),
-    ("2", r"first \boxed{1}, no: \boxed{2}."),
-    (
-        r"\frac{1}{2}",
-        r"\boxed{\frac{1}{2}} and then \boxed{3",
-        "the answer is $\\frac{1}{2}$.",
-        "it is \\frac{1}{2}",
-    ),
-    (r"\frac{3}{4}", "The answer is \\(\\frac{3}{4}\\)"),
-    (
-        "5",
-        r"\boxed{\boxed{5}}",
-        "Answer: 5\nAnswer:",
-        "Answer: x = 5",
-        "which leaves 8 - 5 of them",
-    ),
-    ("7", r"\boxed{7} or \boxed{}", "3 + 4 = 7\n#### 7", "She has 3 and gets 4 so 7 in all"),
-    ("1250", r"\boxed{\$1{,}250.}"),
-    ("1250.00", "It costs $1,250.00."),
-    ("1234", "#### 1,234"),
-    ("C", r"\boxed{\text{(C)}}"),
-    ("B", "Answer: (B) Paris", "Answer: B because it is warm"),
-    (r"\{1, 2\}", r"\boxed{\{1, 2\}}"),
-    ("[-2, 7]", r"The answer is $\boxed{[-2, 7]$."),
-    (
-        "12",
-        r"\boxed{12\text{ cm}^2}",
-        "Answer: 12 apples.",
-        "Answer: 12 boxes of 3 and one of 5 give him 41 apples",
-    ),
-    ("41", "Answer: he has 12 boxes of 3 and one of 5, so 41"),
-    ("90", r"\boxed{90^\circ}"),
-    ("6", "Answer: 5\nWait, no.\nAnswer: 6"),
-    ("12.50", "Answer: $12.50"),
-    ("3 hours 20 minutes", "Answer: 3 hours 20 minutes"),
-    ("Monday", "Answer: Monday"),
-    ("50%", "Answer: 50%"),
-    ("-3", "answer: -3", "down to -3"),
-    ("-5", "a loss of -$5"),
-    ("4", "a 3-4 win"),
-    ("3 1/2", "it is 3 1/2"),
-    ("1.5e-3", "about 1.5e-3"),
-    ("", "no idea", "", "the 3rd of x2", "Answer: "),
-]
-
-
-@pytest.mark.parametrize(("answer", "texts"), [(answer, texts) for answer, *texts in EXTRACTED])
-def test_extraction(answer, texts):
-    assert [extract_answer(text) for text in texts] == [answer] * len(texts)
-
-
-def test_a_text_that_was_cut_has_no_last_number():
-    assert extract_answer("First 3, then 4", finished=False) == ""
-    assert extract_answer("First 3, Answer: 4", finished=False) == "4"
-    assert extract_answer(r"First 3, \boxed{4}", finished=False) == "4"
-
-
-PIECES = [
-    *"{}$\\ 9\n",
-    "\\boxed{",
-    "\\frac{",
-    "\\text{",
-    "answer is ",
-    "answer   ",
-    "####",
-    "1,",
-    "1/",
-    "- ",
-]
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_ten_megabytes_of_anything(piece):
-    huge = piece * (10_000_000 // len(piece))
-    assert len(extract_answer(huge)) <= len(huge)
-    assert extract_answer(huge + r" \boxed{7}") == "7"
-
-
-@settings(deadline=None)
-@given(st.text(st.characters()), st.booleans())
-def test_any_text_is_read(text, finished):
-    answer = extract_answer(text, finished)
-    assert same_answer(answer, answer) == bool(answer)
-
 
 SAME = [
     ["1/2", "0.5", ".5", "0.50", "½", r"\frac12", r"\frac{1}{2}", r"\dfrac{1}{2}"],
@@ -240,19 +138,6 @@ def test_different_answers(group):
     assert [pair for pair in permutations(group, 2) if same_answer(*pair)] == []
 
 
-USUAL = ["\\frac", "\\text{", "\\boxed{", "Answer:", " million", " percent", "cm", "\n"]
-
-
-@settings(deadline=None, max_examples=500)
-@given(st.lists(st.sampled_from([*"0123456789/.,-+ %$(){}=!xA", *USUAL])).map("".join))
-@example("Answer:.)")  # what is left is no answer
-def test_any_mixture_of_the_usual_pieces_is_read(text):
-    answer = extract_answer(text)
-    classes = answer_classes([answer, "7", answer])
-    assert classes[0] == classes[2]
-    assert (classes[0] < 0) == (not answer.strip())
-
-
 HOSTILE = [
     "9**9**9**9",
     "9^{9^{9^9}}",
@@ -281,7 +166,6 @@ def test_fractions_agree_exactly_or_to_a_millionth(p, q):
 @given(st.integers())
 def test_thousands_commas(n):
     assert same_answer(f"{n:,}", str(n))
-    assert extract_answer(f"Answer: {n:,}.") == str(n)
 
 
 def test_classes():
@@ -303,13 +187,6 @@ def test_classes_are_a_partition_by_the_first_member(answers):
             assert not answer
         else:
             assert same_answer(answers[int(np.argmax(classes == c))], answer)
-
-
-def test_only_the_last_two_hundred_markers_are_read():
-    """So the work does not grow with the promises of a text that never gives its answer."""
-    assert extract_answer("####" * 50_000) == ""
-    assert extract_answer("#### 7\n" + "####" * 199, finished=False) == "7"
-    assert extract_answer("#### 7\n" + "####" * 200, finished=False) == ""
 
 
 def test_a_percentage_is_not_a_whole_number_of_wholes():

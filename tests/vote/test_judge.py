@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from adalib.vote import judge
 from adalib.vote.answers import answer_classes, judged, same_answer
 from adalib.vote.judge import read, read_number
-from adalib.vote.plain_numbers import arithmetic
+from adalib.vote.plain import arithmetic
 
 # What is given up, by the limit that it passes.
 PASSED = {

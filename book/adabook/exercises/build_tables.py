@@ -425,7 +425,7 @@ def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
     return np.array([np.sort(costs), *accuracies])
 
 
-EXERCISES["minds", "joined"] = Build(
+EXERCISES["menus", "joined"] = Build(
     inputs=Inputs(
         draw=_draw_models,
         axes={
@@ -510,7 +510,7 @@ def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
     return None if burnt <= least + 1e-9 else f"it burns fuel for {burnt:g}; {least:g} is enough"
 
 
-EXERCISES["d_markets", "dispatch"] = Build(
+EXERCISES["markets", "dispatch"] = Build(
     inputs=PLANTS.turned(
         lambda rng, **case: {
             **case,

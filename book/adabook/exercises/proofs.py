@@ -344,7 +344,7 @@ def _running(rng: np.random.Generator, capacity: np.ndarray, fuel: np.ndarray) -
     return {"capacity": capacity, "fuel": fuel, "run": run, "price": float(rng.integers(0, 11))}
 
 
-EXERCISES["d_markets", "floor"] = Proof(
+EXERCISES["markets", "floor"] = Proof(
     inputs=PLANTS.turned(
         _running,
         {**PLANTS.axes, "run": ("plant",)},

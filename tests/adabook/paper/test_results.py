@@ -17,7 +17,7 @@ from adabook import paper
 from adabook.paper import ablations, results, settings
 from adabook.paper.referee import measures
 from adabook.paper.results import TARGETS, TOLERANCE
-from adalib.evaluate.heldout import as_table
+from adalib.evaluate.scores import as_table
 
 MATH = "deepseek-v3-math"
 RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
