@@ -32,7 +32,7 @@ class Value(NamedTuple):
     hint: str
     more: str = ""
     tolerance: float = 0.0
-    wrong: Mapping[str, float | str] = {}  # noqa: RUF012 (a tuple's default is never changed)
+    wrong: Mapping[str, float | str] = {}
 
     def fault(self, answer: Any) -> str | None:
         """Return None for a right answer, else the typical mistake that it is, else the hint."""
