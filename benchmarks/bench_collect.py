@@ -22,10 +22,9 @@ from pathlib import Path
 
 import openai
 
-from adalib.llm.collect import collect
-from adalib.llm.questions import load_prompt, load_questions
+from adalib.collect import collect, fill_prompt, load_prompt, load_questions
 
-SERVER = Path(__file__).parent.parent / "tests" / "fault_server.py"
+SERVER = Path(__file__).parent.parent / "tests" / "helpers" / "fault_server.py"
 CONCURRENCY = 16
 
 
@@ -42,7 +41,7 @@ async def bare(url: str, questions: list[dict], samples: int) -> None:
             async with gate:
                 await client.chat.completions.create(
                     model="m",
-                    messages=prompt.fill(question["question"]),
+                    messages=fill_prompt(prompt, question["question"]),
                     temperature=0.7,
                     max_tokens=256,
                 )

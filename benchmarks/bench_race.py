@@ -28,7 +28,7 @@ from adalib.router.asking import Asking
 from adalib.router.server import Service, make_app
 
 _TESTS = Path(__file__).parent.parent / "tests"
-sys.path[:0] = [str(_TESTS), str(_TESTS / "router")]
+sys.path[:0] = [str(_TESTS), str(_TESTS / "helpers"), str(_TESTS / "router")]
 from token_server import RecordedModel  # noqa: E402
 from virtual_time import in_virtual_time  # noqa: E402
 

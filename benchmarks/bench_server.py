@@ -41,7 +41,7 @@ from adalib.router.asking import Asking
 from adalib.router.listening import listen
 from adalib.router.server import Service, make_app
 
-UPSTREAM = Path(__file__).parent.parent / "tests" / "fault_server.py"
+UPSTREAM = Path(__file__).parent.parent / "tests" / "helpers" / "fault_server.py"
 CONCURRENCY = 64
 BODY = {
     "model": "m",
