@@ -19,7 +19,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from adabook import plain
 from adabook.exercises.cases import (
@@ -335,7 +334,7 @@ class Proof:
 
         for near, far in pairwise(_MOVES):
             if lead(near) * lead(far) < 0:
-                root = brentq(lead, near, far, xtol=1e-14)
+                root = _root(lead, near, far)
                 found = moved(root)
                 # A choice may jump, and a negative price is no case at all.
                 if abs(lead(root)) < _ROUNDING and (np.ndim(found[name]) or found[name] >= 0):
@@ -367,6 +366,18 @@ class Proof:
             all(abs(_or_nan(line, one) - _or_nan(mistake, one)) <= _ROUNDING for one in cases)
             for line in chain
         )
+
+
+def _root(lead: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function changes its sign between two places, by halving."""
+    at_low = lead(low)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if lead(middle) * at_low > 0:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def _differ(values: np.ndarray, sides: np.ndarray) -> bool:
