@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from adalib.datasets.sealed import DataError, number, read_sealed, whole
+from adalib.datasets.saved import number, whole
+from adalib.datasets.sealed import DataError, read_sealed
 from adalib.learn.base import FORMAT
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
