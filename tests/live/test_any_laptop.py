@@ -1,12 +1,10 @@
 """The package where a system has less: no XGBoost, no locks, no limits, no threads, no
 processes."""
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,20 +50,3 @@ def test_other_trees_learn_the_same(both):
     for found in (whole, bare):  # the curves follow the first feature alone
         assert found["curve error"] < 0.03
         assert found["first feature"] > 0.9
-
-
-def test_work_that_waits_runs_without_a_thread_in_a_browser(monkeypatch):
-    from adalib.llm import loop
-
-    async def work():
-        async with asyncio.timeout(60):
-            return await asyncio.gather(asyncio.sleep(0.001, 0), asyncio.to_thread(abs, -1))
-
-    async def on_a_page():  # whose own loop runs
-        return loop.wait_for(work())
-
-    monkeypatch.setattr(sys, "platform", "emscripten")
-    with ThreadPoolExecutor(
-        1
-    ) as fresh:  # where no browser of another test has left its loop running
-        assert fresh.submit(asyncio.run, on_a_page()).result() == [0, 1]
