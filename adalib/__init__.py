@@ -48,6 +48,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "evaluate.intervals": ["mean_interval"],
         "evaluate.crossfit": ["cross_fitted_oracle", "score_oracle", "rehearse_oracle"],
         "evaluate.heldout": ["Known", "Protocol", "first_vote_table", "held_out", "unseen_curves"],
+        "evaluate.families": ["seen_groups"],
         "evaluate.verdict": ["verdict"],
         "router.router": ["Router"],
         "llm.collect": ["collect"],

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 import adalib
+from adabook.recorded import record
 from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import record
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_rules import FAMILIES, TunedRaces

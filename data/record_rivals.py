@@ -19,10 +19,11 @@ from record_stopping import cell
 
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
+from adabook.recorded import AS_PUBLISHED, STOPS, record
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.heldout import HeldOutRow, held_out
-from adalib.evaluate.recorded import AS_PUBLISHED, STOPS, record
+from adalib.evaluate.heldout import held_out
+from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.trials import BASELINES, Learner, Planner
 from adalib.sequential import peers
 from adalib.sequential.peers import LearnedPrior, Published, TunedRules

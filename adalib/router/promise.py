@@ -18,7 +18,7 @@ from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.heldout import Scores
+from adalib.evaluate.scores import Outcome, Scores, mix_for
 from adalib.router.router import Router
 from adalib.table import UtilityTable
 
@@ -75,7 +75,8 @@ def held_out_promise(responses: Responses, options: Mapping[str, Any], *, seed: 
         cost[test], accuracy[test], waits[test] = _played(router, answers.take(test))
     scores = Scores(["router"])
     budget = float(options["budget"])
-    scores.add("router", budget, cost, accuracy, _table(answers, options["cost"]))
+    outcome = Outcome(cost, accuracy)
+    scores.add("router", budget, outcome, mix_for(outcome, _table(answers, options["cost"])))
     (row,) = scores.rows(member)
     return Promise(
         questions=answers.n,
