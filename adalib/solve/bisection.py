@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from adalib.solve.oracle import TIE, Random, average, check_price, labels_at
-from adalib.table import check_table
+from adalib.table import takes_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +88,10 @@ class Mixture:
         return np.where(coin < self.share, self.dear.labels, self.cheap.labels)
 
 
+@takes_table
 def bisect(
-    acc: ArrayLike,
-    cost: ArrayLike,
+    acc: np.ndarray,
+    cost: np.ndarray,
     budget: float,
     iterations: int = 50,
     bracket: tuple[float, float] = (0.0, 5.0),
@@ -105,7 +105,8 @@ def bisect(
     Parameters
     ----------
     acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
+        Accuracy of question i at budget j, in [0, 1]. A `UtilityTable` may take the place of
+        ``acc`` and ``cost``.
     cost : array_like, shape (K,) or (N, K)
         Cost of budget j, non-decreasing along K.
     budget : float
@@ -137,7 +138,78 @@ def bisect(
     >>> ends.cost, ends.error, len(ends.path)
     (1.0, 7.5, 50)
     """
-    acc, cost = check_table(acc, cost)
+    return _halve(acc, cost, budget, iterations, bracket)
+
+
+@takes_table
+def mix(
+    acc: np.ndarray,
+    cost: np.ndarray,
+    budget: float,
+    iterations: int = 50,
+    bracket: tuple[float, float] = (0.0, 5.0),
+) -> Mixture:
+    r"""Mix the two allocations around the budget at random, so that the expected cost meets it.
+
+    This is the paper's repair of `bisect`. With probability
+
+    .. math:: \theta = \frac{B - C_{cheap}}{C_{dear} - C_{cheap}}
+
+    a question takes its label of the more expensive allocation, so every question whose two labels
+    differ is randomised; `adalib.frontier` reaches the same expectation by randomising one. The
+    expected cost is the budget, unless even the lowest price costs less. Explained in the chapter
+    "Budgets".
+
+    Parameters
+    ----------
+    acc : array_like, shape (N, K)
+        Accuracy of question i at budget j, in [0, 1]. A `UtilityTable` may take the place of
+        ``acc`` and ``cost``.
+    cost : array_like, shape (K,) or (N, K)
+        Cost of budget j, non-decreasing along K.
+    budget : float
+        Average cost to aim for.
+    iterations : int
+        Halvings of the bracket.
+    bracket : tuple of two floats
+        Lowest and highest price considered.
+
+    Returns
+    -------
+    Mixture
+        Both allocations, the probability of the more expensive one, and the expected averages.
+
+    Raises
+    ------
+    ValueError
+        If the highest price of the bracket still costs more than the budget.
+
+    Examples
+    --------
+    >>> both = mix([[0.1, 0.9], [0.1, 0.9]], cost=[1, 16], budget=8.5)
+    >>> both.share, both.cost, both.accuracy
+    (0.5, 8.5, 0.5)
+    """
+    ends = _halve(acc, cost, budget, iterations, bracket)
+    cheap = ends.feasible
+    dear = ends.above
+    share = 0.0
+    if dear is not cheap:
+        # The cheap allocation may cost slightly more than the budget, by rounding.
+        share = min(max((budget - cheap.cost) / (dear.cost - cheap.cost), 0.0), 1.0)
+    expected_cost = (1 - share) * cheap.cost + share * dear.cost
+    expected_accuracy = (1 - share) * cheap.accuracy + share * dear.accuracy
+    return Mixture(cheap, dear, share, expected_cost, expected_accuracy)
+
+
+def _halve(
+    acc: np.ndarray,
+    cost: np.ndarray,
+    budget: float,
+    iterations: int,
+    bracket: tuple[float, float],
+) -> Bisection:
+    """Halve the bracket as `bisect` promises, for a checked table."""
     lo, hi = (check_price(end) for end in bracket)
 
     def cost_at(price: float) -> float:
@@ -175,65 +247,6 @@ def bisect(
         above=above,
         path=np.array(path, dtype=[(name, float) for name in columns]),
     )
-
-
-def mix(
-    acc: ArrayLike,
-    cost: ArrayLike,
-    budget: float,
-    iterations: int = 50,
-    bracket: tuple[float, float] = (0.0, 5.0),
-) -> Mixture:
-    r"""Mix the two allocations around the budget at random, so that the expected cost meets it.
-
-    This is the paper's repair of `bisect`. With probability
-
-    .. math:: \theta = \frac{B - C_{cheap}}{C_{dear} - C_{cheap}}
-
-    a question takes its label of the more expensive allocation, so every question whose two labels
-    differ is randomised; `adalib.frontier` reaches the same expectation by randomising one. The
-    expected cost is the budget, unless even the lowest price costs less. Explained in the chapter
-    "Budgets".
-
-    Parameters
-    ----------
-    acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
-    cost : array_like, shape (K,) or (N, K)
-        Cost of budget j, non-decreasing along K.
-    budget : float
-        Average cost to aim for.
-    iterations : int
-        Halvings of the bracket.
-    bracket : tuple of two floats
-        Lowest and highest price considered.
-
-    Returns
-    -------
-    Mixture
-        Both allocations, the probability of the more expensive one, and the expected averages.
-
-    Raises
-    ------
-    ValueError
-        If the highest price of the bracket still costs more than the budget.
-
-    Examples
-    --------
-    >>> both = mix([[0.1, 0.9], [0.1, 0.9]], cost=[1, 16], budget=8.5)
-    >>> both.share, both.cost, both.accuracy
-    (0.5, 8.5, 0.5)
-    """
-    ends = bisect(acc, cost, budget, iterations, bracket)
-    cheap = ends.feasible
-    dear = ends.above
-    share = 0.0
-    if dear is not cheap:
-        # The cheap allocation may cost slightly more than the budget, by rounding.
-        share = min(max((budget - cheap.cost) / (dear.cost - cheap.cost), 0.0), 1.0)
-    expected_cost = (1 - share) * cheap.cost + share * dear.cost
-    expected_accuracy = (1 - share) * cheap.accuracy + share * dear.accuracy
-    return Mixture(cheap, dear, share, expected_cost, expected_accuracy)
 
 
 def _point(acc: np.ndarray, cost: np.ndarray, lam: float) -> PricedPoint:
