@@ -47,7 +47,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "evaluate.compare": ["compare"],
         "evaluate.families": ["seen_groups"],
         "evaluate.verdict": ["verdict"],
-        "router.router": ["Router"],
+        "router": ["BudgetController", "Router"],
         "explorer.widget": ["explore"],
     },
 )
