@@ -390,7 +390,7 @@ def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
 
 def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:
     """The oracle's labels at every target, with the target."""
-    path = frontier(table.acc, table.cost)
+    path = frontier(table)
     return [(target, path.at(target).labels) for target in targets]
 
 

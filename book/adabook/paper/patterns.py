@@ -177,8 +177,7 @@ def _look(
     the chosen budget gains over one answer, as claimed and as scored.
     """
     chosen, apart = (
-        from_labels(frontier(half.acc, half.cost).at(target).labels, half.k)
-        for half in (choose, score)
+        from_labels(frontier(half).at(target).labels, half.k) for half in (choose, score)
     )
     return (
         np.asarray(group_of(choose)),
