@@ -46,7 +46,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "evaluate.heldout": ["Known", "Protocol", "first_vote_table", "held_out", "unseen_curves"],
         "evaluate.compare": ["compare"],
         "evaluate.verdict": ["verdict"],
-        "router.router": ["Router"],
+        "router": ["BudgetController", "Router"],
         "explorer.widget": ["explore"],
     },
 )

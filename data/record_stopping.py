@@ -34,7 +34,7 @@ from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.router.controller import BudgetController
+from adalib.router import BudgetController
 from adalib.sequential.policy import LEAST, PricedStopping
 from adalib.sequential.replay import REPLAYS
 from adalib.sequential.streams import make_streams
