@@ -20,15 +20,15 @@ from adabook.paper.ablations import Comparison, recorded_comparison
 from adabook.paper.patterns import by_difficulty
 from adabook.paper.results import recorded_frame, recorded_rows
 from adabook.paper.settings import BENCHMARKS, PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
+from adabook.recorded import recorded_cells
 from adalib.datasets.folds import deal
 from adalib.datasets.populations import Population, flat_null
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan, best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
-from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, mean_interval
-from adalib.evaluate.recorded import recorded_cells
+from adalib.evaluate.scores import HeldOutRow
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.features import text_features
 from adalib.solve.bisection import Bisection, bisect, mix
