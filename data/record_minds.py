@@ -19,10 +19,10 @@ from typing import Literal
 import numpy as np
 
 import adalib
+from adabook.recorded import REPEATS, STOPS, figures, model_cells, record
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import REPEATS, STOPS, figures, model_cells, record
 from adalib.evaluate.trials import STOPPING, Learner, Planner
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
