@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from adalib import load
+from adalib.collect import load_questions
 from adalib.datasets.files import DataError
-from adalib.llm.questions import load_questions
 
 pytest_plugins = ["explorer_page"]
 

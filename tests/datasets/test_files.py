@@ -1,9 +1,7 @@
 """Files that nobody vouches for: opened in one place, written in one place."""
 
 import gzip
-import json
 import os
-import random
 import resource
 import subprocess
 import sys
@@ -11,14 +9,12 @@ from functools import partial
 
 import pytest
 
+from adalib.collect import load_prompt
 from adalib.datasets import files
 from adalib.datasets.files import DataError, free_memory, open_lines, written
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.explorer import page, read_csv
-from adalib.llm.collect import export
-from adalib.llm.questions import load_prompt
-from adalib.llm.store import fingerprint
 from adalib.table import UtilityTable
 
 READERS = {"csv": read_csv, "jsonl": load, "prompt": load_prompt}
@@ -133,50 +129,3 @@ def test_explore_does_not_write_over_its_own_input(tmp_path, refused):
     for out in (path, tmp_path / "link.csv"):
         refused(["explore", str(path), "--out", str(out)], "give the page another name")
     assert path.read_text() == "1,2\n0.1,0.2\n"
-
-
-LINE = {"id": "a", "sample": 0, "text": "7", "finish": "stop", "tokens": 3}
-
-
-def test_a_damaged_folder_is_one_line(tmp_path):
-    """Seeded mutations of both files of a folder."""
-    rng = random.Random(3)
-    questions = tmp_path / "q.jsonl"
-    questions.write_text(
-        '{"id": "a", "question": "q", "gold": "7"}\n{"id": "b", "question": "r", "gold": "7"}\n'
-    )
-    answers = "".join(
-        json.dumps(LINE | {"id": i, "sample": s}) + "\n" for s in range(3) for i in "ab"
-    ).encode()
-    settings = json.dumps(
-        {"settings": {"questions": fingerprint([["a", "q"], ["b", "r"]])}}
-    ).encode()
-    good = 0
-    for _ in range(400):
-        parts = [bytearray(answers), bytearray(settings)]
-        damaged = parts[rng.random() < 0.2]
-        for _ in range(rng.randint(1, 3)):
-            at = rng.randrange(len(damaged))
-            damaged[at : at + rng.randint(0, 6)] = rng.choice(
-                [b"", b"\xff", b"9" * 400, b"[[", b'"', b"\n", b"null", b"\x00"]
-            )
-        (tmp_path / "answers.jsonl").write_bytes(parts[0])
-        (tmp_path / "run.json").write_bytes(parts[1])
-        try:
-            good += load(export(questions, tmp_path)).n == 2
-        except DataError as error:
-            assert len(str(error).splitlines()) == 1  # noqa: PT017
-    assert good > 5
-
-
-def test_a_row_whose_texts_are_too_long_is_exported_without_them(tmp_path, monkeypatch):
-    questions = tmp_path / "q.jsonl"
-    questions.write_text('{"id": "a", "question": "q", "gold": "7"}\n')
-    (tmp_path / "answers.jsonl").write_text(
-        json.dumps(LINE | {"text": "Answer: 7 " + "\x01" * 5000}) + "\n"
-    )
-    settings = {"settings": {"questions": fingerprint([["a", "q"]])}}
-    (tmp_path / "run.json").write_text(json.dumps(settings))
-    monkeypatch.setattr("adalib.llm.collect.MAX_LINE", 10_000)
-    with pytest.warns(UserWarning, match="the texts are too long"):
-        assert "texts" not in load(export(questions, tmp_path)).extras

@@ -1,12 +1,10 @@
 """The package where a system has less: no XGBoost, no locks, no limits, no threads, no
 processes."""
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -67,20 +65,3 @@ def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
     )  # no /proc, no /sys
     assert files.free_memory() > 1e15
     assert files.most_memory() == 0
-
-
-def test_work_that_waits_runs_without_a_thread_in_a_browser(monkeypatch):
-    from adalib.llm import loop
-
-    async def work():
-        async with asyncio.timeout(60):
-            return await asyncio.gather(asyncio.sleep(0.001, 0), asyncio.to_thread(abs, -1))
-
-    async def on_a_page():  # whose own loop runs
-        return loop.wait_for(work())
-
-    monkeypatch.setattr(sys, "platform", "emscripten")
-    with ThreadPoolExecutor(
-        1
-    ) as fresh:  # where no browser of another test has left its loop running
-        assert fresh.submit(asyncio.run, on_a_page()).result() == [0, 1]
