@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from adabook.recorded import recorded_cells
 from adalib.evaluate.intervals import Interval
-from adalib.evaluate.recorded import recorded_cells
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from conftest import ROOT
 from scipy.stats import t
 
 import adalib
-from adalib.evaluate.headline import headline, ratio_interval
+from adabook.headline import headline, ratio_interval
+from adabook.recorded import recorded, recorded_cells
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import Interval, in_points, mean_interval
-from adalib.evaluate.recorded import recorded, recorded_cells
 from adalib.sequential.policy import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
