@@ -20,7 +20,7 @@ from adalib.datasets.files import DataError
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.heldout import joined
+from adalib.evaluate.first_vote import joined
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data"))
 import read_answers
