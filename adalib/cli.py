@@ -236,15 +236,23 @@ def evaluate(
         Print one JSON object and nothing else.
     """
     from adalib.evaluate.compare import compare
+    from adalib.evaluate.families import seen_groups
+    from adalib.evaluate.heldout import Protocol
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import summary, verdict
 
     answers = _load(file)
     rows = compare(answers, targets, budgets, cost=cost, groups=groups)
+    rows_by_group = None
+    seen = seen_groups(answers.ids, answers.questions) if groups is None else None
+    if seen is not None and len(set(seen.labels)) >= Protocol.folds:
+        warnings.warn(f"{seen.warning} (--groups FIELD)", stacklevel=1)
+        rows_by_group = compare(answers, targets, budgets, cost=cost, groups=seen.labels)
+    sentence = verdict(rows, groups=rows_by_group)
     if json:
-        _print_json({"rows": [_promised(row) for row in rows], "verdict": verdict(rows)})
+        _print_json({"rows": [_promised(row) for row in rows], "verdict": sentence})
         return
-    print(textwrap.fill(verdict(rows), 100))
+    print(textwrap.fill(sentence, 100))
     by = "" if groups is None else f" by {groups}"
     print(f"\nHeld out{by}, {answers.n} questions with {answers.samples} samples:")
     if all:
