@@ -54,8 +54,8 @@ def compare(
     cost : {"samples", "tokens"}
         What is paid: answers, or their tokens, which are counted in average answers.
     groups : str or sequence, optional
-        The field that names a question's group, or the groups themselves; questions of one group
-        stay in one fold.
+        The field that names a question's group, or one label per question, such as those of
+        `seen_groups`; questions of one group stay in one fold.
 
     Returns
     -------

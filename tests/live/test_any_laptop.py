@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -51,17 +50,3 @@ def test_other_trees_learn_the_same(both):
     for found in (whole, bare):  # the curves follow the first feature alone
         assert found["curve error"] < 0.03
         assert found["first feature"] > 0.9
-
-
-@pytest.mark.parametrize(
-    "module", [None, ModuleType("empty")]
-)  # as on Windows, and as in JupyterLite
-def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
-    from adalib.datasets import files
-
-    monkeypatch.setitem(sys.modules, "resource", module)
-    monkeypatch.setattr(
-        files, "Path", lambda name: Path("/nowhere") / name.strip("/")
-    )  # no /proc, no /sys
-    assert files.free_memory() > 1e15
-    assert files.most_memory() == 0
