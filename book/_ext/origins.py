@@ -99,7 +99,7 @@ def origin_of(root: Path, name: str) -> list[str]:
     """Return a data set's name, its place on the data cards, and what computes and tests it.
 
     >>> origin_of(Path(__file__).parents[2], "minds.jsonl")[2]
-    'computed by data/record_minds.py, a part again by tests/evaluate/test_recorded.py'
+    'computed by data/record_minds.py, a part again by tests/adabook/test_recorded.py'
     """
     if not name.endswith(".jsonl"):
         return [name, name, ""]
