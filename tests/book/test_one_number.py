@@ -12,8 +12,8 @@ from conftest import ROOT
 from adabook.paper.results import recorded_rows
 from adabook.recorded import recorded_cells
 
-# A line a thing, with every name by which a page has it; referee_by_X is the number behind a verdict of
-# chapter 12.
+# One line per number, with every name by which a page has it; referee_by_X is the number behind a
+# verdict of the chapter "The referee".
 SAME = """
 n_word oracle_n learning_n
 n_questions results_questions
