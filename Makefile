@@ -15,7 +15,7 @@ EDITIONS := PYTHONPATH=book $(PY) -m editions
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor otter exam slides quizzes wheel test lint browser redis bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor otter exam slides quizzes wheel test lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -70,7 +70,7 @@ dist/.built: $(shell find adalib book/adabook data -type f ! -name '*.pyc') pypr
 	@rm -rf build
 	@touch $@
 
-test: $(VENV)/test.stamp book browser redis  ## run every check: style, the package, the book in a browser, a real model
+test: $(VENV)/test.stamp book browser  ## run every check: style, the package, the book in a browser, a real model
 	@$(EDITIONS) live & $(MAKE) --no-print-directory lint && wait # where that cannot be fetched, tests/live says what to do
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
@@ -84,9 +84,6 @@ lint: $(VENV)/test.stamp  ## check style, spelling, types, and who imports whom
 
 browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/browser.py
-
-redis: $(VENV)/test.stamp  ## find a Redis for the tests, or install one
-	@$(PY) tests/redis_server.py
 
 bench: $(VENV)/test.stamp browser  ## measure speed (benchmarks/)
 	@set -e; for file in benchmarks/bench_*.py; do echo "$$file"; $(PY) "$$file"; done

@@ -20,12 +20,13 @@ from functools import partial
 from record_stopping import TARGETS, weighted_bars
 
 import adalib
+from adabook.recorded import LADDER, STOPS, figures, record
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder, from_records
 from adalib.datasets.responses import Responses
-from adalib.evaluate.heldout import TAUGHT, HeldOutRow, Protocol, held_out
+from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import LADDER, STOPS, figures, record
+from adalib.evaluate.scores import HeldOutRow
 from adalib.sequential.policy import PricedStopping
 
 #: The bundled answers behind every part; of several files each question keeps equally many answers.

@@ -1,0 +1,103 @@
+"""Tables that are expensive to compute, recorded once by the scripts ``data/record_*.py``.
+
+A script computes a table part by part and saves it in ``data/recorded/``, and the chapters read it
+from there. What scripts and chapters must agree on, such as the names of policies, is here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from tqdm import tqdm
+
+from adalib.datasets.files import read_lines, write_lines
+from adalib.datasets.loading import data_folder
+from adalib.datasets.responses import Responses
+from adalib.evaluate.heldout import Protocol, held_out
+from adalib.evaluate.scores import HeldOutRow
+from adalib.evaluate.trials import Learner, Planner
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.label_policy import LabelPolicy
+from adalib.sequential.policy import PricedStopping
+
+#: The signals of each rung of the ladder, by its name in the table.
+LADDER: Mapping[str, tuple[str, ...]] = {
+    "votes": ("votes",),
+    "votes + text": ("votes", "text"),
+    "votes + certainty": ("votes", "certainty"),
+    "all three": ("votes", "text", "certainty"),
+}
+
+#: How the table marks a peer that is not tuned.
+AS_PUBLISHED = "as published"
+#: Numbers of answers at which a priced policy may stop; the mix and the oracle have the same.
+STOPS = (*range(1, 17), 20, 24, 28, 32, 40)
+#: Orders in which a rule sees its training answers: few, so that anyone can compute it again.
+REPEATS = 4
+
+#: The learners that are held out for every model, by their names in the table.
+MODEL_LEARNERS: Mapping[str, Learner | Planner] = {
+    "label policy": LabelPolicy(),
+    "curve policy": CurvePolicy(),
+    **{
+        f"stopping: {name}": PricedStopping(signals, repeats=REPEATS, exact=True)
+        for name, signals in LADDER.items()
+    },
+}
+
+_KEPT = ("cost", "accuracy", "low", "high", "gain", "gain_low", "gain_high", "mix_cost")
+
+
+def record(
+    name: str, parts: Iterable[tuple[str, Callable[[], Iterable[dict]]]], *, anew: bool = False
+) -> None:
+    """Compute the parts that ``data/recorded/NAME.jsonl`` lacks, and save after each.
+
+    With ``anew`` all parts are computed.
+    """
+    file = data_folder() / "recorded" / f"{name}.jsonl"
+    rows: list[dict] = []
+    if file.exists() and not anew:
+        rows = [row for _, row in read_lines(file)]
+    computed_parts = {row["part"] for row in rows}
+    for part, compute in tqdm(list(parts), unit=" parts"):
+        if part in computed_parts:
+            continue
+        rows += [{"part": part, **row} for row in compute()]
+        write_lines(file, rows)
+
+
+def recorded(name: str) -> dict[str, list[dict]]:
+    """Read the rows of a record that `record` wrote, by part."""
+    parts: dict[str, list[dict]] = {}
+    for _, row in read_lines(data_folder() / "recorded" / f"{name}.jsonl"):
+        parts.setdefault(row["part"], []).append(row)
+    return parts
+
+
+def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:
+    """Read a recorded table, "stopping" or "minds", by part, policy and target."""
+    return {
+        part: {(row["policy"], row["target"]): row for row in rows}
+        for part, rows in recorded(name).items()
+    }
+
+
+def model_cells(
+    answers: Responses,
+    targets: Sequence[float],
+    learners: Mapping[str, Learner | Planner] = MODEL_LEARNERS,
+) -> list[dict]:
+    """Score the learners held out for one model, next to both oracles and noise."""
+    rows = held_out(answers, targets, learners=learners, noises=1, protocol=Protocol(folds=2))
+    wanted = ("oracle", "oracle_in_sample", "noise", *learners)
+    return [figures(row) for row in rows if row.policy in wanted]
+
+
+def figures(row: HeldOutRow) -> dict:
+    """Return what is recorded of a row: its policy, its target and its figures to five digits."""
+    kept: dict = {"policy": row.policy, "target": row.target}
+    for name in _KEPT:
+        value = getattr(row, name)
+        kept[name] = None if value is None else round(float(value), 5)
+    return kept

@@ -1,0 +1,101 @@
+"""The headline gain by its causes: the parts add up, and the record is that of chapter 9's
+table."""
+
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from scipy.stats import t
+
+import adalib
+from adabook.headline import headline, ratio_interval
+from adabook.recorded import recorded, recorded_cells
+from adalib.evaluate.heldout import Protocol, held_out
+from adalib.evaluate.intervals import Interval, in_points, mean_interval
+from adalib.sequential.policy import PricedStopping
+
+sys.path.insert(0, str(ROOT / "data"))
+from record_headline import DEALS, LEADS, SETS, headline_cells, part_name
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return adalib.load("word-hot").take(range(0, 372, 15))
+
+
+def test_weighting_and_stopping_add_up_to_the_gain(answers):
+    cells = {(cell["policy"], cell["target"]): cell for cell in headline_cells(answers, [3])}
+    assert {policy for policy, _ in cells} == {"mix", *LEADS}
+    gain = cells["all three", 3]["over"]
+    weighting = cells["mix_weighted", 3]["over"]["mix"][0]
+    assert gain["mix"][0] == pytest.approx(gain["mix_weighted"][0] + weighting, abs=2e-5)
+    assert gain["mix"][0] == pytest.approx(cells["all three", 3]["gain"], abs=2e-5)
+    assert gain["oracle_weighted"][0] < gain["mix_weighted"][0]
+
+
+def test_the_interval_is_students(answers):
+    cell = next(c for c in headline_cells(answers, [2]) if c["policy"] == "votes")
+    learners = {"votes": PricedStopping(("votes",), exact=True)}
+    menu = range(1, 17)  # more than anyone is given at two answers on average
+    rows = held_out(answers, [2], menu, learners=learners, noises=0, protocol=Protocol())
+    gains = next(row for row in rows if row.policy == "votes").gains
+    half = t.ppf(0.975, gains.size - 1) * gains.std(ddof=1) / np.sqrt(gains.size)
+    assert cell["gain_high"] - cell["gain"] == pytest.approx(half, rel=0.1)
+    assert cell["questions"] == gains.size
+
+
+def test_the_record_agrees_with_the_table_of_stopping():
+    headline, stopping = recorded_cells("headline"), recorded_cells()
+    for part in ("gsm8k", "math"):
+        assert {part_name(part, seed) for seed in DEALS} <= set(headline)
+        for key, cell in headline[part].items():
+            kept = stopping[f"{SETS[part][0]} by question"][key]
+            assert [cell["gain"], cell["cost"]] == pytest.approx(
+                [kept["gain"], kept["cost"]], abs=2e-3
+            )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_an_end_of_a_ratio_students_interval_begins_at_zero(seed):
+    rng = np.random.default_rng(seed)
+    whole = rng.normal(2, 3, size=60)
+    part = 0.4 * whole + rng.normal(size=60)
+    found = ratio_interval(*map(mean_interval, (part, whole, part - whole)))
+    assert found.mean == pytest.approx(part.mean() / whole.mean())
+    assert mean_interval(part - found.low * whole).low == pytest.approx(0, abs=1e-9)
+    assert mean_interval(part - found.high * whole).high == pytest.approx(0, abs=1e-9)
+
+
+def test_no_ratio_is_excluded_where_the_whole_may_be_zero():
+    found = ratio_interval(Interval(1, 0, 2), Interval(1, -1, 3), Interval(0, -2, 2))
+    assert (found.mean, found.low, found.high) == (1, -np.inf, np.inf)
+
+
+def test_more_questions_narrow_what_weighting_and_stopping_gain():
+    for benchmark in ("gsm8k", "math"):
+        book = headline(benchmark, 3, everything=False)
+        everything = headline(benchmark, 3)
+        assert everything.questions >= 3 * book.questions
+        for cause in ("together", "weighting", "stopping"):
+            narrow = getattr(everything, cause)
+            wide = getattr(book, cause)
+            assert narrow.high - narrow.low < 0.8 * (wide.high - wide.low)
+            assert narrow.low > 0
+        assert book.share == everything.share
+        assert book.share_of_all == book.share
+
+
+def test_the_readme_states_the_record():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for benchmark in ("gsm8k", "math"):
+        causes = headline(benchmark, 3)
+        for cause in (causes.together, causes.weighting, causes.stopping):
+            ends = f"[{in_points(cause.low)}, {in_points(cause.high)}]"
+            assert f"{in_points(cause.mean)} {ends}" in readme.replace(" points [", " [")
+        assert f"{causes.questions:,}" in readme
+        share = causes.share
+        assert f"{share.mean:.0%} [{share.low:.0%}, {share.high:.0%}]" in readme
+        rows = recorded("size")[f"{benchmark}, spelling, 1000"]
+        (curve,) = (row for row in rows if (row["policy"], row["target"]) == ("curve", 3))
+        assert f"[{in_points(curve['gain_low'])}, {in_points(curve['gain_high'])}]" in readme
