@@ -238,6 +238,7 @@ def evaluate(
     """
     from adalib.evaluate.compare import compare
     from adalib.evaluate.families import seen_groups
+    from adalib.evaluate.heldout import Protocol
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import summary, verdict
 
@@ -245,7 +246,7 @@ def evaluate(
     rows = compare(answers, targets, budgets, cost=cost, groups=groups)
     seen = seen_groups(answers.ids, answers.questions) if groups is None else None
     rows_by_group = None
-    if seen is not None:
+    if seen is not None and len(set(seen.labels)) >= Protocol.folds:
         warnings.warn(seen.warning, stacklevel=2)
         rows_by_group = compare(answers, targets, budgets, cost=cost, groups=seen.labels)
     sentences = verdict(rows, groups=rows_by_group)

@@ -13,7 +13,7 @@ from adalib.datasets.files import DataError
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.heldout import joined
+from adalib.evaluate.first_vote import joined
 
 
 def responses(answers, gold="4", **more):
