@@ -1,10 +1,15 @@
-"""A game on a page: its data, its caption, and its numbers for a browser without scripts."""
+"""A game: its data, its caption, its script, and its numbers for a browser without scripts.
+
+A script, ``front/NAME.js``, has one function, ``render({ model, el })``. A page calls it with the
+data that lies beside the place, and JupyterLab calls it as a widget.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +18,28 @@ from adabook.figures import HTML
 from adalib.datasets.responses import Responses
 
 BUDGETS = (1, 2, 4, 8, 16)
+FRONT = Path(__file__).parent / "front"
+_SHARED = ("parts", "page", "lab")
+#: The names of all scripts that fill a place, and so of the places.
+SCRIPTS = tuple(sorted(file.stem for file in FRONT.glob("*.js") if file.stem not in _SHARED))
+
+
+def joined(*names: str) -> str:
+    """The scripts of these names as one text: each sees what comes before it."""
+    return "\n".join((FRONT / f"{name}.js").read_text(encoding="utf-8") for name in names)
+
+
+def page_script(name: str) -> str:
+    """A script that plays a game wherever a page has a place for it.
+
+    It is a classic script, because a page that is opened from a disk loads no modules.
+    """
+    whole = joined("parts", "page", name)
+    return f'(function () {{\n"use strict";\n\n{whole}\neverywhere("{name}", render);\n}})();\n'
 
 
 class Game(HTML):
-    """A place of class ``adalib-NAME`` with its data and caption.
+    """A place of class ``adalib-NAME`` with its data and caption; in JupyterLab, a widget.
 
     For a browser that runs no scripts it also has its numbers in words.
 
@@ -25,7 +48,10 @@ class Game(HTML):
     """
 
     def __init__(self, name: str, data: dict[str, Any], caption: str, without: str) -> None:
+        self.name = name
         self.data = data
+        self.caption = caption
+        self.without = without
         # "<" is escaped so that no text can close the element.
         text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
         place = f'<p>{escape(without)}</p><script type="application/json">{text}</script>'
@@ -34,6 +60,15 @@ class Game(HTML):
             '<figure class="adalib-game"><div '
             f'class="adalib-{name}">{place}</div>{figcaption}</figure>'
         )
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        bundle = {"text/html": self.html, "text/plain": self.without}
+        try:
+            from adabook.games.widget import widget
+        except ModuleNotFoundError:  # a cell that runs in a page has no Jupyter
+            return bundle
+        view, _ = widget(self.name, self.data, self.caption)._repr_mimebundle_()
+        return view | bundle
 
 
 def listed(budgets: Sequence[float], curve: Sequence[float]) -> str:
