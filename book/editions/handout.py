@@ -101,10 +101,9 @@ def write_instructor(root: Path, executed: Path, target: Path) -> None:
 def _glued(notebook: NotebookNode) -> dict[str, str]:
     """The numbers that an executed notebook glued, as text."""
     values = {}
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-            if name and "text/plain" in output.get("data", {}):
-                plain_name = name.removeprefix("application/papermill.record/")
-                values[plain_name] = output["data"]["text/plain"].strip("'\"")
+    for output in (one for cell in notebook.cells for one in cell.get("outputs", [])):
+        name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
+        if name:
+            shown = output["data"]["application/papermill.record/text/plain"]
+            values[name] = shown.strip("'\"")
     return values
