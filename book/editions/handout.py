@@ -63,7 +63,7 @@ def hand_out(root: Path, built: Path, target: Path) -> None:
     shutil.copy(wheel, target)
     folder = target / "student"
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(built / "html", folder / "html", ignore=shutil.ignore_patterns("_sources"))
+    shutil.copytree(built / "html", folder / "html", ignore=shutil.ignore_patterns("*.whl"))
     (folder / "notebooks").mkdir()
     executed = built / "jupyter_execute" / "notebooks"
     for file, notebook in live_notebooks(root, executed, students=True).items():
