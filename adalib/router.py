@@ -20,6 +20,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,6 @@ _LONGEST_QUESTION = 20_000  # characters of a question that a policy reads
 _LONG_TEXT = 300  # characters from which a text needs a marked answer: an essay holds numbers too
 _SHORT_TEXT = 40  # characters of a text that is an answer as it is, such as "Paris"
 _FILE = "router.json"
-_LARGEST_FILE = 200_000_000  # bytes
 
 # Why no further answer was asked.
 WORTH = "not worth its price"
@@ -489,10 +489,10 @@ class Router:
             One sentence, if the file is missing, damaged or of another kind.
         """
         path = Path(folder) / _FILE
-        saved = read_json(read_whole(path, _LARGEST_FILE), str(path))
+        saved = read_json(read_whole(path), str(path))
         try:
             with reading(saved, "router", 3):
-                kinds = {"stopping": PricedStopping, "race": PricedRace}
+                kinds: dict[str, Any] = {"stopping": PricedStopping, "race": PricedRace}
                 kind = kinds[saved["policy"]["kind"]]
                 budget = number(saved["budget"], "budget", 0)
                 usual = {name: number(mean, name) for name, mean in saved["usual"].items()}
@@ -648,8 +648,6 @@ def model_asker(
     >>> turn = {"role": "user", "content": "What is three plus four?"}
     >>> ask = model_asker(client, [turn], (), model="m", temperature=0.7)
     """
-    from openai.lib.streaming.chat import ChatCompletionStreamState
-
     if "logprob" in reads or "entropy" in reads:
         fields["logprobs"] = True
     if "entropy" in reads:
@@ -659,7 +657,9 @@ def model_asker(
         own = dict(fields)
         if own.get("seed") is not None:
             own["seed"] += runner.number  # or all answers would be the same
-        reply = ChatCompletionStreamState()
+        texts: list[str] = []
+        logprobs: list[Any] = []
+        finish = usage = None
         runner.tokens = 0
         stream = await client.chat.completions.create(
             messages=messages,  # type: ignore[call-overload]
@@ -669,9 +669,20 @@ def model_asker(
         )
         async with stream:
             async for chunk in stream:
-                reply.handle_chunk(chunk)
-                runner.tokens += bool(chunk.choices)  # an event usually brings one token
-        answer = read_completion(reply.get_final_completion())
+                usage = chunk.usage or usage
+                for choice in chunk.choices[:1]:
+                    runner.tokens += 1  # an event usually brings one token
+                    texts.append(choice.delta.content or "")
+                    logprobs += (choice.logprobs and choice.logprobs.content) or []
+                    finish = choice.finish_reason or finish
+        # Put together as if it had come in one piece; the library's own way takes quadratic time.
+        message = SimpleNamespace(content="".join(texts))
+        choice = SimpleNamespace(
+            message=message,
+            finish_reason=finish,
+            logprobs=SimpleNamespace(content=logprobs) if logprobs else None,
+        )
+        answer = read_completion(SimpleNamespace(choices=[choice], usage=usage))  # type: ignore[arg-type]
         return answer if answer.tokens is not None else replace(answer, tokens=runner.tokens)
 
     return ask

@@ -62,13 +62,13 @@ class Game(HTML):
         )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        bundle = {"text/html": self.html, "text/plain": self.without}
+        bundle: dict[str, Any] = {"text/html": self.html, "text/plain": self.without}
         try:
             from adabook.games.widget import widget
         except ModuleNotFoundError:  # a cell that runs in a page has no Jupyter
             return bundle
-        view, _ = widget(self.name, self.data, self.caption)._repr_mimebundle_()
-        return view | bundle
+        view = widget(self.name, self.data, self.caption).get_view_spec()
+        return {"application/vnd.jupyter.widget-view+json": view, **bundle}
 
 
 def listed(budgets: Sequence[float], curve: Sequence[float]) -> str:
