@@ -17,7 +17,7 @@ from pathlib import Path
 import small_icons
 import small_plotly
 
-from adabook.games.base import FRONT, SCRIPTS, page_script
+from adabook.games.scripts import FRONT, SCRIPTS, page_script
 
 PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from

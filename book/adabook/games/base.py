@@ -1,15 +1,10 @@
-"""A game: its data, its caption, its script, and its numbers for a browser without scripts.
-
-A script, ``front/NAME.js``, has one function, ``render({ model, el })``. A page calls it with the
-data that lies beside the place, and JupyterLab calls it as a widget.
-"""
+"""A game: its data, its caption, and its numbers for a browser without scripts."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,24 +13,6 @@ from adabook.figures import HTML
 from adalib.datasets.responses import Responses
 
 BUDGETS = (1, 2, 4, 8, 16)
-FRONT = Path(__file__).parent / "front"
-_SHARED = ("parts", "page", "lab")
-#: The names of all scripts that fill a place, and so of the places.
-SCRIPTS = tuple(sorted(file.stem for file in FRONT.glob("*.js") if file.stem not in _SHARED))
-
-
-def joined(*names: str) -> str:
-    """The scripts of these names as one text: each sees what comes before it."""
-    return "\n".join((FRONT / f"{name}.js").read_text(encoding="utf-8") for name in names)
-
-
-def page_script(name: str) -> str:
-    """A script that plays a game wherever a page has a place for it.
-
-    It is a classic script, because a page that is opened from a disk loads no modules.
-    """
-    whole = joined("parts", "page", name)
-    return f'(function () {{\n"use strict";\n\n{whole}\neverywhere("{name}", render);\n}})();\n'
 
 
 class Game(HTML):

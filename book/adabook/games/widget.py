@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from adabook.games.base import FRONT, joined
+from adabook.games.scripts import FRONT, joined
 from adalib.colours import MEANINGS
 
 
