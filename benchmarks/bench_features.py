@@ -12,9 +12,10 @@ import numpy as np
 from timing import best_seconds
 
 from adalib.datasets.loading import load
+from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
-from adalib.learn.policies import CurvePolicy, LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 
 
 def main() -> None:

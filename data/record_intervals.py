@@ -29,7 +29,8 @@ from adalib.evaluate.intervals import cautious_bound, mean_interval
 from adalib.evaluate.recorded import record
 from adalib.evaluate.verdict import WRONG as VERDICT_WRONG
 from adalib.evaluate.verdict import Judgement, judge
-from adalib.learn.policies import CurvePolicy, LabelPolicy
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.sequential.policy import PricedStopping
 
 SIZES = (31, 60, 120, 300)

@@ -32,7 +32,7 @@ from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, orac
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
 from adalib.evaluate.trials import Learner, Planner, Questions
-from adalib.learn.policies import CurvePolicy
+from adalib.learn.curve_policy import CurvePolicy
 from adalib.router.controller import BudgetController
 from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.policy import LEAST, PricedStopping

@@ -27,7 +27,6 @@ COMMANDS = {
     "solve": "find the best budget for every question at a given average cost",
     "table": "make a table for solve from files of answers larger than memory",
     "evaluate": "say whether adaptive allocation pays on a file of answers, held out",
-    "repeats": "say how often to ask which question of a benchmark, from a pilot",
     "explore": "write one self-contained page that explores a file",
     "collect": "sample answers to a file of questions from any OpenAI-compatible endpoint",
     "fit": "learn a routing policy from a file of answers, and save it",

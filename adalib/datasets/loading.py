@@ -20,7 +20,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,45 +97,41 @@ def text(value: Any, what: str) -> str:
     return str(int(value) if whole else value)
 
 
-def _number(value: Any, what: str, mend: str, fits: Callable[[float], bool]) -> float:
-    """Return a number that fits; DataError otherwise."""
-    if not isinstance(value, int | float) or not fits(value):
-        found = value if isinstance(value, int | float) else kind_of(value)
-        raise DataError(f"{what} is {found}; give {mend}")
-    return value
+class _Rule(NamedTuple):
+    """What a number must be, in words and as a check."""
+
+    words: str
+    fits: Callable[[Any], bool]
 
 
-def _flag(value: Any, what: str) -> float:
-    """Return 0 or 1; DataError otherwise."""
-    return _number(value, what, "0 or 1", lambda x: x in (0, 1))
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number; true and false are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _count(value: Any, what: str) -> float:
-    """Return a number of 0 or more; DataError otherwise."""
-    return _number(
-        value, what, "a number, 0 or more", lambda x: not isinstance(x, bool) and 0 <= x <= 1e15
-    )
-
-
-def _logprob(value: Any, what: str) -> float:
-    """Return a mean log-probability; DataError otherwise."""
+_COUNT = _Rule("a number, 0 or more", lambda x: _is_number(x) and 0 <= x <= 1e15)
+_PRICE = _Rule("a number above 0", lambda x: _is_number(x) and 0 < x <= 1e15)
+_ANY_NUMBER = _Rule("a number", lambda x: _is_number(x) and abs(x) <= 1e15)
+_NGRAM_COUNT = _Rule("a count", lambda x: type(x) is int and 0 <= x <= 100_000)
+# The fields that hold one number per answer.
+_SAMPLE_RULES = {
+    "correct": _Rule("0 or 1", lambda x: x in (0, 1)),
+    "tokens": _COUNT,
     # The log-probability of a certain model may be slightly above 0, by rounding.
-    return _number(
-        value,
-        what,
-        "a mean log-probability, 0 or less",
-        lambda x: not isinstance(x, bool) and x <= 1e-6,
-    )
+    "logprob": _Rule("a mean log-probability, 0 or less", lambda x: _is_number(x) and x <= 1e-6),
+    "entropy": _COUNT,
+    "classes": _Rule(
+        "a class number, -1 for no answer", lambda x: type(x) is int and -1 <= x < 2**31
+    ),
+}
 
 
-def _class(value: Any, what: str) -> float:
-    """Return the number of an answer's class; DataError otherwise."""
-    return _number(
-        value,
-        what,
-        "a class number, -1 for no answer",
-        lambda x: type(x) is int and -1 <= x < 2**31,
-    )
+def _number(value: Any, what: str, rule: _Rule) -> float:
+    """Return a number that obeys the rule; DataError otherwise."""
+    if not rule.fits(value):
+        found = value if isinstance(value, int | float) else kind_of(value)
+        raise DataError(f"{what} is {found}; give {rule.words}")
+    return value
 
 
 def data_folder() -> Path:
@@ -253,10 +249,10 @@ def _has_numbers(record: dict[str, Any]) -> bool:
 
 def _read_text(question: str, read: dict[str, Any], where: str) -> ReadText:
     """Return a question with the numbers that were computed from its text."""
-    counts = partial(_number, mend="a count", fits=lambda x: type(x) is int and 0 <= x <= 100_000)
-    values = partial(_number, mend="a number", fits=lambda x: abs(x) <= 1e15)
-    for name, width, check in (("features", FEATURES, values), ("ngrams", BUCKETS, counts)):
-        if len(_listed(read[name], f'{where}: "{name}"', check)) != width:
+    fields = (("features", FEATURES, _ANY_NUMBER), ("ngrams", BUCKETS, _NGRAM_COUNT))
+    for name, width, rule in fields:
+        entries = _listed(read[name], f'{where}: "{name}"', partial(_number, rule=rule))
+        if len(entries) != width:
             raise DataError(f'{where}: "{name}" has {len(read[name])} entries; give {width}')
     return ReadText(question, read["features"], read["ngrams"])
 
@@ -273,9 +269,7 @@ def _menu(source: str, records: list[Line]) -> Menu:
         if record.get("effort") is not None:
             effort = text(record["effort"], f'{where}: "effort"')
             model = f"{model} {effort}"
-        price = _count(record.get("price", 1), f'{where}: "price"')
-        if price <= 0:
-            raise DataError(f'{where}: "price" is {price}; give a number above 0')
+        price = _number(record.get("price", 1), f'{where}: "price"', _PRICE)
         if prices.setdefault(model, price) != price:
             raise DataError(
                 f'{where}: "price" is {price:g}, and was {prices[model]:g} for {model!r}; '
@@ -296,19 +290,9 @@ def _menu(source: str, records: list[Line]) -> Menu:
     return Menu(models, prices, per_question=efforts)
 
 
-# The fields that hold one entry per answer, and the check of an entry.
-_ENTRY_CHECKS: dict[str, Callable[[Any, str], Any]] = {
-    "correct": _flag,
-    "tokens": _count,
-    "logprob": _logprob,
-    "entropy": _count,
-    "classes": _class,
-}
-
-
 def from_records(source: str, records: list[Line]) -> Responses:
     """Check the lines of a file, each with its place in words and its number, and join them."""
-    checked_fields = (*REQUIRED, "level", *_ENTRY_CHECKS)
+    checked_fields = (*REQUIRED, "level", *_SAMPLE_RULES)
     rules = QuestionRules(REQUIRED)
     rows = [_checked_row(line, records[0], rules) for line in records]
     columns: dict[str, list] = {name: [row.get(name) for row in rows] for name in checked_fields}
@@ -344,11 +328,11 @@ def _checked_row(line: Line, first_line: Line, rules: QuestionRules) -> dict[str
             f"{where}: has {len(row['answers'])} answers, line {line1} has {samples}; "
             'give every question equally many ("" where nothing was extracted)'
         )
-    for name, check in _ENTRY_CHECKS.items():
+    for name, rule in _SAMPLE_RULES.items():
         _check_presence(name, line, first_line)
         if record.get(name) is None:
             continue
-        row[name] = _listed(record[name], f'{where}: "{name}"', check)
+        row[name] = _listed(record[name], f'{where}: "{name}"', partial(_number, rule=rule))
         if len(row[name]) != samples:
             entries = f"has {len(row[name])} entries for {samples} answers"
             raise DataError(f'{where}: "{name}" {entries}; give one each')

@@ -33,9 +33,10 @@ from adalib.evaluate.trials import (
     learned,
     plan_waiting,
 )
+from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
-from adalib.learn.policies import CurvePolicy, LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.scale.machines import Machines
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable

@@ -15,7 +15,8 @@ from adalib.datasets.loading import data_folder
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import HeldOutRow, Protocol, held_out
 from adalib.evaluate.trials import Learner, Planner
-from adalib.learn.policies import CurvePolicy, LabelPolicy
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.sequential.policy import PricedStopping
 
 #: The signals of each rung of the ladder, by its name in the table.

@@ -21,7 +21,8 @@ from tqdm import tqdm
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import PLANS, Plan, from_labels
 from adalib.evaluate.waiting import expected_waiting
-from adalib.learn.policies import CurvePolicy, LabelPolicy
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.scale.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping

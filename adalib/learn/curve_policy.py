@@ -12,15 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.folds import deal, group_numbers
-from adalib.datasets.sealed import numbers
+from adalib.datasets.saved import numbers, reading
 from adalib.learn import trees
-from adalib.learn.base import LearnedPolicy
+from adalib.learn.policy import VERSION, LearnedPolicy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import check_price, oracle_labels
 from adalib.table import check_table
-
-_FOLDS = 5
 
 
 class CurvePolicy(LearnedPolicy):
@@ -164,43 +161,47 @@ class CurvePolicy(LearnedPolicy):
         curves = self.curves(features)
         return oracle_labels(curves, self.cost_, price) if len(curves) else np.zeros(0, dtype=int)
 
-    def _parameters(self) -> dict[str, Any]:
-        prices, costs = self.prices_
-        return {"kind": "curve", "cost": self.cost_, "prices": prices, "costs": costs}
-
-    def _restore(self, parameters: dict[str, Any], forest: dict[str, Any]) -> None:
-        if not forest:
-            raise ValueError("it has no trees")
-        self.model_ = trees.from_json(forest, self.n_features_in_)
-        prices = numbers(parameters["prices"], "prices", (None,), 0)
-        costs = numbers(parameters["costs"], "costs", prices.shape, 0)
-        self.prices_ = np.array([prices, costs])
-        if not prices.size or (np.diff(costs) < 0).any():
-            raise ValueError("its costs are not those of ever lower prices")
-        outputs = self.model_.predict(np.zeros((1, self.n_features_in_))).reshape(1, -1)
-        cost = numbers(parameters["cost"], "cost", (None,))
-        _, self.cost_ = check_table(outputs.clip(0, 1), cost)
-
-    def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:
-        return self._new_model(trees.regressor(self.seed), "regressor").fit(values, acc)
-
     def unseen_curves(
         self, values: np.ndarray, acc: np.ndarray, groups: Sequence | None
     ) -> np.ndarray:
         """Predict each training question's curve by a model that saw nothing of its group."""
-        n, k = acc.shape
-        member = group_numbers(range(n) if groups is None else groups, n)
-        count = member.max() + 1
-        if count == 1:  # there is no other group to learn from
-            return _predict_curves(self.model_, values, k)
-        order = np.random.default_rng(self.seed).permutation(count).argsort()
-        fold_of = deal(member, _FOLDS, order=order)
-        curves = np.empty_like(acc)
-        for fold in np.unique(fold_of):
-            left_out = fold_of == fold
+        curves = _predict_curves(self.model_, values, acc.shape[1])
+        for left_out in self._left_out(groups, len(acc)):
             model = self._train(values[~left_out], acc[~left_out])
-            curves[left_out] = _predict_curves(model, values[left_out], k)
+            curves[left_out] = _predict_curves(model, values[left_out], acc.shape[1])
         return curves
+
+    def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:
+        return trees.unfitted(self.model, trees.regressor(self.seed)).fit(values, acc)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fitted policy as plain values, from which `from_dict` makes the same one."""
+        shared = self._shared_values("curve")
+        prices, costs = self.prices_
+        return shared | {
+            "cost": self.cost_.tolist(),
+            "prices": prices.tolist(),
+            "costs": costs.tolist(),
+            "trees": trees.to_json(self.model_, self.n_features_in_),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> CurvePolicy:
+        """Make the policy that `to_dict` described; DataError if it is damaged or another thing."""
+        policy = cls()
+        with reading(data, "curve", VERSION):
+            policy._take_shared_values(data)
+            width = policy.n_features_in_
+            policy.model_ = trees.from_json(data["trees"], trees.regressor(policy.seed), width)
+            prices = numbers(data["prices"], "prices", (None,), 0)
+            costs = numbers(data["costs"], "costs", prices.shape, 0)
+            policy.prices_ = np.array([prices, costs])
+            if not prices.size or (np.diff(costs) < 0).any():
+                raise ValueError("its costs are not those of ever lower prices")
+            cost = numbers(data["cost"], "cost", (None,))
+            curve = _predict_curves(policy.model_, np.zeros((1, width)), cost.size)
+            _, policy.cost_ = check_table(curve, cost)
+        return policy
 
 
 def _predict_curves(model: Any, values: np.ndarray, k: int) -> np.ndarray:

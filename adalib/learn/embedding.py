@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adalib.datasets.responses import BUCKETS, ReadText
-from adalib.datasets.sealed import numbers, whole
+from adalib.datasets.saved import numbers, reading, whole
 from adalib.learn.features import check_texts
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _CHUNK = 1000  # texts embedded at a time, because the n-grams of each take thousands of bytes
 _MAX_CHARACTERS = 20_000  # of a text that are read: enough for a question, and a bound on the work
 _NGRAMS = (2, 4)
+_VERSION = 1  # of what `to_dict` returns
 
 
 class TextEmbedding:
@@ -169,6 +170,8 @@ class TextEmbedding:
         if self._places is not None:
             vocabulary = sorted(self._places, key=self._places.__getitem__)
         return {
+            "kind": "embedding",
+            "version": _VERSION,
             "dims": self.dims,
             "ngrams": list(self.ngrams),
             "seed": self.seed,
@@ -178,22 +181,23 @@ class TextEmbedding:
         }
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> TextEmbedding:
-        """Make the embedding that `to_dict` described; ValueError if the values disagree."""
-        dims = whole(values["dims"], "dims", 1, 10_000)
-        seed = whole(values["seed"], "seed", 0, 2**32 - 1)
-        shortest, longest = (whole(length, "ngrams", 1, 20) for length in values["ngrams"])
-        embedding = cls(dims, (shortest, longest), seed)
-        if values["vocabulary"] is not None:
-            embedding._places = {
-                str(ngram): place for place, ngram in enumerate(values["vocabulary"])
-            }
-        count = BUCKETS if embedding._places is None else len(embedding._places)
-        embedding._idf = numbers(values["idf"], "the n-grams' weights", (count,))
-        directions = numbers(values["directions"], "directions", (None, count))
-        if not count or not 1 <= len(directions) <= dims:
-            raise ValueError(f"{count} n-grams and {len(directions)} directions for {dims} columns")
-        return embedding._learned(directions)
+    def from_dict(cls, data: dict[str, Any]) -> TextEmbedding:
+        """Make the embedding that `to_dict` described; DataError if the values disagree."""
+        with reading(data, "embedding", _VERSION):
+            dims = whole(data["dims"], "dims", 1, 10_000)
+            seed = whole(data["seed"], "seed", 0, 2**32 - 1)
+            shortest, longest = (whole(length, "ngrams", 1, 20) for length in data["ngrams"])
+            embedding = cls(dims, (shortest, longest), seed)
+            if data["vocabulary"] is not None:
+                embedding._places = {
+                    str(ngram): place for place, ngram in enumerate(data["vocabulary"])
+                }
+            count = BUCKETS if embedding._places is None else len(embedding._places)
+            embedding._idf = numbers(data["idf"], "the n-grams' weights", (count,))
+            directions = numbers(data["directions"], "directions", (None, count))
+            if not count or not 1 <= len(directions) <= dims:
+                raise ValueError(f"{count} n-grams and {len(directions)} directions")
+            return embedding._learned(directions)
 
     def _learned(self, components: np.ndarray) -> TextEmbedding:
         """Set the directions, which makes the embedding a fitted one."""

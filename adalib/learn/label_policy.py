@@ -1,20 +1,34 @@
-"""The paper's policy: imitate the oracle's labels with a classifier, for one budget at a time."""
+"""The paper's policy: imitate the oracle's labels with a classifier, for one budget at a time.
+
+The most probable label of a question is often the commonest one, which is cheap, so the policy may
+spend far less than it was asked to. With ``spend="budget"`` the same probabilities rank the
+questions instead, and the budget is met.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import has_fit_parameter
 
-from adalib.datasets.sealed import numbers
+from adalib.datasets.saved import number, numbers, reading, whole
 from adalib.learn import trees
-from adalib.learn.base import LearnedPolicy
+from adalib.learn.policy import VERSION, LearnedPolicy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import check_table
+
+
+class Upgrade(NamedTuple):
+    """Two columns, and the probability above which a question gets the more expensive one."""
+
+    low: int
+    high: int
+    threshold: float
 
 
 class LabelPolicy(LearnedPolicy):
@@ -33,12 +47,20 @@ class LabelPolicy(LearnedPolicy):
         Weight every question by `regret_weights`, so that a costly mistake counts for more. The
         classifier's ``fit`` must take ``sample_weight``.
     seed : int
-        Seed of the default model; a classifier that is given has its own.
+        Seed of the default model and of the folds; a classifier that is given has its own.
+    spend : {"argmax", "budget"}
+        With "argmax", the paper's way, a question gets its most probable label, and the policy may
+        spend much less than the budget. With "budget" it gets one of the two columns that the best
+        random mix of the training questions consists of. The mix draws at random who gets the
+        larger column; the policy gives it to the questions for which the classifier finds it most
+        probable that the oracle would buy more than the smaller one.
 
     Attributes
     ----------
     lam_ : float or None
         Price of the labels that it was fitted on; None after `fit_labels`.
+    upgrade_ : tuple or None
+        Both columns and the probability above which the second is chosen; None with "argmax".
     classes_ : ndarray of int
         Columns that occurred among the labels.
     model_ : scikit-learn classifier or None
@@ -66,10 +88,19 @@ class LabelPolicy(LearnedPolicy):
     [0, 3]
     """
 
-    def __init__(self, model: Any = None, weighted: bool = False, seed: int = 0) -> None:
+    upgrade_: Upgrade | None
+
+    def __init__(
+        self,
+        model: Any = None,
+        weighted: bool = False,
+        seed: int = 0,
+        spend: Literal["argmax", "budget"] = "argmax",
+    ) -> None:
         self.model = model
         self.weighted = weighted
         self.seed = seed
+        self.spend = spend
 
     def fit(
         self,
@@ -79,8 +110,12 @@ class LabelPolicy(LearnedPolicy):
         *,
         budget: float | None = None,
         lam: float | None = None,
+        groups: Sequence | None = None,
     ) -> LabelPolicy:
         """Solve the training questions for a budget or at a price, and learn their labels.
+
+        Trees are too sure of their own training questions. So with ``spend="budget"`` the
+        threshold is set on probabilities from trees that saw neither a question nor its group.
 
         Parameters
         ----------
@@ -94,12 +129,19 @@ class LabelPolicy(LearnedPolicy):
             Average cost of the labels, never exceeded. Give this or ``lam``.
         lam : float, optional
             Price of one unit of cost.
+        groups : sequence of N labels, optional
+            Families of questions; give them if the policy is to meet new families.
 
         Returns
         -------
         LabelPolicy
             This policy, fitted.
         """
+        if self.spend not in ("argmax", "budget") or (self.spend == "budget" and budget is None):
+            raise ValueError(
+                f"spend is {self.spend!r} and budget {budget}; "
+                'spend is "argmax", or "budget" together with a budget'
+            )
         acc, cost = check_table(acc, cost)
         if budget is not None and lam is None:
             best = frontier(acc, cost).at(budget)
@@ -112,6 +154,12 @@ class LabelPolicy(LearnedPolicy):
         weights = regret_weights(acc, cost, lam) if self.weighted else None
         self.fit_labels(features, labels, weights)
         self.lam_ = float(lam)
+        if self.spend == "budget":
+            low, high = _mixed_columns(acc, cost, budget)
+            more = self._unseen_probabilities(features, labels, weights, low, groups)
+            costs = np.broadcast_to(cost, acc.shape)
+            threshold = _threshold(more, costs[:, low], costs[:, high], budget)
+            self.upgrade_ = Upgrade(low, high, threshold)
         return self
 
     def fit_labels(
@@ -135,8 +183,30 @@ class LabelPolicy(LearnedPolicy):
         """
         values = self._training_values(features)
         labels = _checked_labels(labels, len(values))
+        self.classes_, self.model_ = self._train(values, labels, weights)
+        self.lam_ = None
+        self.upgrade_ = None
+        return self
+
+    def predict(self, features: ArrayLike) -> np.ndarray:
+        """Return the column chosen for each question, shape (N,)."""
+        values = self._values(features)
+        if self.upgrade_ is not None:
+            low, high, threshold = self.upgrade_
+            more = _probability_above(self.classes_, self.model_, values, low)
+            return np.where(more > threshold, high, low)
+        if self.model_ is None or not len(values):
+            return np.full(len(values), self.classes_[0])
+        if hasattr(self.model_, "predict_proba"):
+            return self.classes_[self.model_.predict_proba(values).argmax(axis=1)]
+        return self.classes_[self.model_.predict(values)]
+
+    def _train(
+        self, values: np.ndarray, labels: np.ndarray, weights: ArrayLike | None
+    ) -> tuple[np.ndarray, Any]:
+        """Return the columns that occur, and a classifier of them; None if only one occurs."""
         classes, codes = np.unique(labels, return_inverse=True)
-        model = self._new_model(trees.classifier(classes.size, self.seed), "classifier")
+        model = trees.unfitted(self.model, trees.classifier(classes.size, self.seed))
         options = {}
         if weights is not None:
             if not has_fit_parameter(model, "sample_weight"):
@@ -145,22 +215,27 @@ class LabelPolicy(LearnedPolicy):
                     f"not {type(model).__name__}"
                 )
             options["sample_weight"] = _scaled(weights, labels.size)
-        self.model_ = model.fit(values, codes, **options) if classes.size > 1 else None
-        self.classes_ = classes.astype(int)
-        self.lam_ = None
-        return self
+        if classes.size > 1:
+            return classes.astype(int), model.fit(values, codes, **options)
+        return classes.astype(int), None
 
-    def predict(self, features: ArrayLike) -> np.ndarray:
-        """Return the column chosen for each question, shape (N,).
-
-        It is the most probable one if the classifier predicts probabilities.
-        """
+    def _unseen_probabilities(
+        self,
+        features: ArrayLike,
+        labels: np.ndarray,
+        weights: np.ndarray | None,
+        low: int,
+        groups: Sequence | None,
+    ) -> np.ndarray:
+        """Predict how probable a label above ``low`` is, from models that left out the group."""
         values = self._values(features)
-        if self.model_ is None or not len(values):
-            return np.full(len(values), self.classes_[0])
-        if hasattr(self.model_, "predict_proba"):
-            return self.classes_[self.model_.predict_proba(values).argmax(axis=1)]
-        return self.classes_[self.model_.predict(values)]
+        more = _probability_above(self.classes_, self.model_, values, low)
+        for left_out in self._left_out(groups, len(values)):
+            kept = ~left_out
+            kept_weights = None if weights is None else weights[kept]
+            classes, model = self._train(values[kept], labels[kept], kept_weights)
+            more[left_out] = _probability_above(classes, model, values[left_out], low)
+        return more
 
     def importance(self) -> pd.Series:
         """Return the share of each feature in the trees, summing to 1.
@@ -172,23 +247,38 @@ class LabelPolicy(LearnedPolicy):
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         if self.model_ is None:
             return pd.Series(0.0, index=names)
-        model = trees.with_gains(self.model_, self.n_features_in_)
-        if not hasattr(model, "feature_importances_"):
-            raise ValueError(f"importance needs a classifier of trees, not {type(model).__name__}")
-        return pd.Series(np.asarray(model.feature_importances_, dtype=float), index=names)
+        return pd.Series(trees.gain_shares(self.model_, self.n_features_in_), index=names)
 
-    def _parameters(self) -> dict[str, Any]:
-        return {"kind": "label", "weighted": self.weighted, "classes": self.classes_}
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fitted policy as plain values, from which `from_dict` makes the same one."""
+        return self._shared_values("label") | {
+            "weighted": self.weighted,
+            "spend": self.spend,
+            "upgrade": self.upgrade_ and self.upgrade_._asdict(),
+            "classes": self.classes_.tolist(),
+            "trees": self.model_ and trees.to_json(self.model_, self.n_features_in_),
+        }
 
-    def _restore(self, parameters: dict[str, Any], forest: dict[str, Any]) -> None:
-        self.weighted = bool(parameters["weighted"])
-        self.classes_ = numbers(parameters["classes"], "classes", (None,), 0, 10**6).astype(int)
-        if not self.classes_.size or (np.diff(self.classes_) < 1).any():
-            raise ValueError("its classes are not increasing column numbers")
-        self.model_ = trees.from_json(forest, self.n_features_in_) if forest else None
-        expected = self.model_.n_classes_ if forest else 1
-        if self.classes_.size != expected:
-            raise ValueError("its trees and its list of classes do not fit together")
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> LabelPolicy:
+        """Make the policy that `to_dict` described; DataError if it is damaged or another thing."""
+        policy = cls()
+        with reading(data, "label", VERSION):
+            policy._take_shared_values(data)
+            policy.weighted = bool(data["weighted"])
+            policy.spend = data["spend"]
+            classes = numbers(data["classes"], "classes", (None,), 0, 10**6).astype(int)
+            if not classes.size or (np.diff(classes) < 1).any():
+                raise ValueError("its classes are not increasing column numbers")
+            policy.classes_ = classes
+            policy.upgrade_ = None if data["upgrade"] is None else _read_upgrade(data["upgrade"])
+            policy.model_ = None
+            if classes.size > 1:
+                model = trees.classifier(classes.size, policy.seed)
+                policy.model_ = trees.from_json(data["trees"], model, policy.n_features_in_)
+                if policy.model_.n_classes_ != classes.size:
+                    raise ValueError("its trees and its list of classes do not fit together")
+        return policy
 
 
 def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
@@ -238,3 +328,36 @@ def _scaled(weights: ArrayLike, n: int) -> np.ndarray:
     if given.shape != (n,) or not np.isfinite(given).all() or given.min() < 0:
         raise ValueError(f"weights must be {n} finite numbers, 0 or more, one per question")
     return given / given.mean() if given.any() else np.ones(n)
+
+
+def _mixed_columns(acc: np.ndarray, cost: np.ndarray, budget: float) -> tuple[int, int]:
+    """Return the two columns of the best random mix at a budget; twice the same if it has one."""
+    average_cost = cost if cost.ndim == 1 else cost.mean(axis=0)
+    best = frontier(acc.mean(axis=0, keepdims=True), average_cost).at(budget)
+    if best.split is None:
+        return int(best.labels[0]), int(best.labels[0])
+    return best.split.low, best.split.high
+
+
+def _threshold(more: np.ndarray, low: np.ndarray, high: np.ndarray, budget: float) -> float:
+    """Return the lowest probability beyond which buying the larger column keeps to the budget.
+
+    The questions buy in the order of their probabilities, until the next one would be too much.
+    """
+    in_order = np.argsort(-more, kind="stable")
+    average = low.mean() + (high - low)[in_order].cumsum() / len(more)
+    upgraded = int(average.searchsorted(budget * (1 + 1e-12), side="right"))
+    return float(more[in_order[upgraded]]) if upgraded < len(more) else -1.0
+
+
+def _probability_above(classes: np.ndarray, model: Any, values: np.ndarray, low: int) -> np.ndarray:
+    """Return how probable it is that a question's label lies above the column ``low``."""
+    if model is None or not len(values):
+        return np.full(len(values), float(classes[0] > low))
+    return np.asarray(model.predict_proba(values), dtype=float)[:, classes > low].sum(axis=1)
+
+
+def _read_upgrade(data: dict[str, Any]) -> Upgrade:
+    """Read both columns and the threshold of a saved policy."""
+    low, high = (whole(data[name], name, 0, 10**6) for name in ("low", "high"))
+    return Upgrade(low, high, number(data["threshold"], "threshold", -1, 1))

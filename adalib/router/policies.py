@@ -25,7 +25,7 @@ from adalib.sequential.rounds import PricedRounds
 from adalib.solve.hull import concave_hull
 
 if TYPE_CHECKING:
-    from adalib.learn.policies import CurvePolicy
+    from adalib.learn.curve_policy import CurvePolicy
 
     Policy = PricedStopping | PricedRace | CurvePolicy
 
@@ -213,8 +213,8 @@ def load_policy(path: Path, name: str) -> Any:
         return load_stopping(path, _STOPPING[name])
     if name == "race":
         return load_race(path)
-    from adalib.learn.policies import CurvePolicy
-    from adalib.learn.policies import load_policy as load_learned
+    from adalib.learn.curve_policy import CurvePolicy
+    from adalib.learn.saved import load_policy as load_learned
 
     policy = load_learned(path)
     if not isinstance(policy, CurvePolicy):

@@ -38,7 +38,7 @@ from adalib.sequential.streams import Money
 from adalib.vote.kinds import storable_kind
 
 if TYPE_CHECKING:
-    from adalib.learn.policies import CurvePolicy
+    from adalib.learn.curve_policy import CurvePolicy
 
     Policy = PricedStopping | PricedRace | CurvePolicy
 
@@ -77,7 +77,7 @@ def recommended(
 ) -> str:
     """Return "priced" or "curve", whichever gains more at this budget on held-out questions."""
     from adalib.evaluate.heldout import Protocol, held_out  # here, because a server learns nothing
-    from adalib.learn.policies import CurvePolicy
+    from adalib.learn.curve_policy import CurvePolicy
 
     learners: dict[str, Any] = {
         "curve": CurvePolicy(seed=seed),
@@ -273,7 +273,7 @@ class Router:
         seed: int,
     ) -> Router:
         """Fit a policy that chooses a number of answers from the question alone."""
-        from adalib.learn.policies import CurvePolicy
+        from adalib.learn.curve_policy import CurvePolicy
 
         reader = Reader(TextEmbedding(_DIMS).fit(responses.questions))
         budgets = tuple(b for b in _BUDGETS if b <= responses.samples)

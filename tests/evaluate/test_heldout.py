@@ -19,7 +19,8 @@ from adalib.evaluate.heldout import Known, Protocol, first_vote_table, held_out,
 from adalib.evaluate.scores import as_table
 from adalib.evaluate.trials import BASELINES
 from adalib.evaluate.verdict import verdict
-from adalib.learn.policies import CurvePolicy, LabelPolicy
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.vote.estimators import majority
 
 TARGETS = (1.5, 3)

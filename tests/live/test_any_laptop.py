@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 
 from adalib.learn.trees import xgboost  # None on a Mac without its libomp
@@ -54,40 +53,6 @@ def test_other_trees_learn_the_same(both):
     for found in (whole, bare):  # the curves follow the first feature alone
         assert found["curve error"] < 0.03
         assert found["first feature"] > 0.9
-
-
-@pytest.mark.filterwarnings("ignore:XGBoost is not installed")
-@pytest.mark.parametrize("grown_by", [xgboost, None])
-def test_saved_trees_predict_the_same_with_and_without_xgboost(monkeypatch, tmp_path, grown_by):
-    from adalib import CurvePolicy, LabelPolicy, load_policy
-    from adalib.learn import trees
-
-    rng = np.random.default_rng(0)
-    features, asked, acc = (
-        rng.normal(size=(80, 3)),
-        rng.normal(size=(200, 3)),
-        np.sort(rng.random((80, 4)), axis=1),
-    )
-    monkeypatch.setattr(trees, "xgboost", grown_by)
-    labels = [
-        LabelPolicy().fit_labels(features, rng.integers(0, classes, 80)) for classes in (2, 5)
-    ]
-    policies = [CurvePolicy().fit(features, acc, [1, 2, 4, 8], budget=3), *labels]
-    for number, policy in enumerate(policies):
-        policy.save(tmp_path / f"{number}.json")
-    for installed in (xgboost, None):
-        monkeypatch.setattr(trees, "xgboost", installed)
-        for number, policy in enumerate(policies):
-            loaded = load_policy(tmp_path / f"{number}.json")
-            np.testing.assert_array_equal(loaded.predict(asked), policy.predict(asked))
-            if isinstance(policy, CurvePolicy):
-                np.testing.assert_array_equal(loaded.curves(asked), policy.curves(asked))
-            else:
-                np.testing.assert_allclose(loaded.importance(), policy.importance(), rtol=1e-5)
-            loaded.save(tmp_path / "again.json")
-            assert (tmp_path / "again.json").read_bytes() == (
-                tmp_path / f"{number}.json"
-            ).read_bytes()
 
 
 @pytest.mark.parametrize(

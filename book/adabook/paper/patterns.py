@@ -19,7 +19,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.intervals import Interval, mean_interval
-from adalib.learn.policies import LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 

@@ -23,7 +23,7 @@ from adalib.evaluate.baselines import from_labels, noise_features
 from adalib.evaluate.heldout import HeldOutRow, check_targets
 from adalib.evaluate.recorded import recorded
 from adalib.learn.features import text_features
-from adalib.learn.policies import LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.solve import hull
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable, check_table

@@ -30,8 +30,8 @@ from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_
 from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.evaluate.recorded import recorded_cells
+from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.features import text_features
-from adalib.learn.policies import CurvePolicy
 from adalib.solve.bisection import Bisection, bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels

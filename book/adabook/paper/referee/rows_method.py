@@ -29,7 +29,7 @@ from adabook.paper.settings import (
 )
 from adalib.evaluate import baselines
 from adalib.learn.features import text_features
-from adalib.learn.policies import LabelPolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.table import archetypes
 
 _QUESTIONS = 200  # in each of the paper's settings

@@ -1,0 +1,193 @@
+"""What both policies share: scikit-learn's contract, refusals, and no gain from noise."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.utils import estimator_checks
+
+from adabook.paper.ablations import zoo
+from adalib.datasets.populations import beta_population, two_answer
+from adalib.evaluate.baselines import best_mix, noise_features
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.label_policy import LabelPolicy
+
+COST = np.array([1.0, 2, 4, 8, 16])
+SEEN = 300  # training questions of the population below
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    """Questions whose curve is a function of their first feature; the second is noise."""
+    rng = np.random.default_rng(7)
+    features = pd.DataFrame({"u": rng.random(600), "noise": rng.standard_normal(600)})
+    return features, two_answer(features["u"]).acc()
+
+
+GOOD = {"features": [[0.0], [1.0]], "acc": [[0.1, 0.9], [0.5, 0.5]], "cost": [1, 2], "budget": 1.5}
+
+
+@pytest.mark.parametrize("policy", [LabelPolicy(), CurvePolicy()])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"features": [[0.0], [np.nan]]}, "NaN"),
+        ({"features": pd.DataFrame({"size": [1.0, np.inf]})}, "infinity"),
+        ({"features": [0.0, 1.0]}, "2D"),
+        ({"features": [[], []]}, "0 feature"),
+        ({"features": [["a"], ["b"]]}, "'a'"),
+        ({"features": [[0.0]]}, "one per question|one row per question"),
+        ({"acc": [[0.1, 1.9], [0.5, 0.5]]}, r"acc\[0, 1\]"),
+        ({"lam": 0.1}, "either budget or lam"),
+        ({"budget": 0.5}, "cheapest allocation"),
+        ({"budget": None, "lam": -0.1}, "the price is -0.1"),
+    ],
+)
+def test_what_fit_refuses(policy, change, message):
+    with pytest.raises(ValueError, match=message):
+        policy.fit(**{**GOOD, **change})
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda: LabelPolicy("oak").fit_labels([[1.0]], [0]), "'oak'"),
+        (
+            lambda: CurvePolicy("oak").fit(GOOD["features"], GOOD["acc"], GOOD["cost"]),
+            "'oak'",
+        ),
+        (
+            lambda: LabelPolicy(KNeighborsClassifier(), True).fit(**GOOD),
+            "KNeighbors",
+        ),
+        (lambda: LabelPolicy().predict([[1.0]]), "call fit first"),
+        (lambda: CurvePolicy().predict([[1.0]]), "call fit first"),
+        (lambda: CurvePolicy().price(2), "call fit first"),
+        (lambda: CurvePolicy().save("nowhere.json"), "call fit first"),
+        (lambda: LabelPolicy().save("nowhere.json"), "call fit first"),
+        (
+            lambda: LabelPolicy().fit(GOOD["features"], GOOD["acc"], GOOD["cost"]),
+            "either budget or lam",
+        ),
+        (
+            lambda: CurvePolicy().fit(GOOD["features"], GOOD["acc"], GOOD["cost"]).predict([[1.0]]),
+            "has no price",
+        ),
+        (lambda: LabelPolicy().fit_labels([[1.0]], [-1]), "non-negative integers"),
+        (lambda: LabelPolicy().fit_labels([[1.0]], [0.5]), "non-negative integers"),
+        (lambda: LabelPolicy().fit_labels([[1.0]], [0], [-1.0]), "weights must be 1 finite"),
+        (lambda: zoo()["mlp"].fit_labels([[1.0]], [0], [1.0]), "Pipeline"),
+        (
+            lambda: LabelPolicy(SVC()).fit_labels([[1.0], [2.0]], [0, 1]).importance(),
+            "importance needs",
+        ),
+        (lambda: LabelPolicy().importance(), "call fit first"),
+        (lambda: LabelPolicy().fit_labels([[1.0]], [0]).predict([[1.0, 2.0]]), "trained on 1"),
+    ],
+)
+def test_what_else_is_refused(action, message):
+    with pytest.raises(ValueError, match=message):
+        action()
+
+
+def test_scikit_learn_checks_pass():
+    laws = [
+        "no_attributes_set_in_init",
+        "parameters_default_constructible",
+        "get_params_invariance",
+    ]
+    for kind, law in product((LabelPolicy, CurvePolicy), [*laws, "set_params", "estimator_repr"]):
+        getattr(estimator_checks, f"check_{law}")(kind.__name__, kind())
+    policy = LabelPolicy(RandomForestClassifier(n_estimators=3)).set_params(
+        model__max_depth=1, seed=5
+    )
+    assert policy.get_params()["model__max_depth"] == policy.model.max_depth == 1
+    assert clone(policy).get_params()["model__n_estimators"] == 3
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        LabelPolicy(RandomForestClassifier(10), seed=3),
+        LabelPolicy(weighted=True),
+        CurvePolicy(seed=3),
+    ],
+)
+def test_a_clone_learns_the_same(inputs, policy):
+    features, acc = inputs
+    before = repr(policy.get_params(deep=False)), set(vars(policy))
+    assert not any(name.endswith("_") for name in vars(policy))
+    twin = clone(policy)
+    assert policy.fit(features[:60], acc[:60], COST, budget=3) is policy
+    assert repr(policy.get_params(deep=False)) == before[0]
+    assert all(name.endswith("_") for name in set(vars(policy)) - before[1])
+    assert policy.n_features_in_ == 2
+    assert policy.feature_names_in_.tolist() == ["u", "noise"]
+    if policy.model is None:
+        again = twin.fit(features[:60], acc[:60], COST, budget=3)
+        assert (again.predict(features) == policy.predict(features)).all()
+    else:
+        assert not hasattr(policy.model, "classes_")  # a copy was fitted
+    policy.fit(features[:60].to_numpy(), acc[:60], COST, budget=3)
+    assert not hasattr(policy, "feature_names_in_")
+
+
+def test_columns_are_those_of_the_training_features(inputs):
+    features, acc = inputs
+    for policy in (LabelPolicy(), CurvePolicy()):
+        policy.fit(features[:60], acc[:60], COST, budget=3)
+        expected = policy.predict(features)
+        assert (policy.predict(features.to_numpy()) == expected).all()
+        for wrong in (
+            features.rename(columns={"u": "v"}),
+            features.assign(more=0),
+            features.assign(more=0).to_numpy(),
+        ):
+            with pytest.raises(ValueError, match="feature"):
+                policy.predict(wrong)
+
+
+def test_missing_classes_or_constant_features(inputs):
+    features, acc = np.random.default_rng(2).standard_normal((60, 2)), inputs[1][:SEEN]
+    labels = np.where(features[:, 0] > 0, 4, 1)
+    for policy in zoo().values():
+        assert set(policy.fit_labels(features, labels).predict(features)) == {1, 4}
+        assert policy.fit_labels(features, np.full(60, 3)).predict(features[:2]).tolist() == [3, 3]
+        assert policy.fit_labels(features[:1], labels[:1]).predict(features[:1]).tolist() == [
+            labels[0]
+        ]
+        assert policy.predict(features[:0]).shape == (0,)
+    for policy in (*zoo().values(), CurvePolicy()):
+        policy.fit(np.ones((SEEN, 3)), acc, COST, budget=3)
+        assert np.unique(policy.predict(np.ones((50, 3)))).size == 1
+
+
+def test_noise_features_gain_nothing_held_out():
+    population = beta_population(200, 0.25, 0.24, wrong=5, seed=11)
+    responses, true = population.sample(48, seed=12), population.acc()
+    acc = responses.table(estimator="windows", ties="first").acc
+
+    def gain(labels, table):
+        mix = best_mix(table, COST, COST[labels].mean()).expected(table).mean()
+        return table[np.arange(200), labels].mean() - mix
+
+    in_sample, held_out = [], {"label": [], "curve": []}
+    for seed in range(3):
+        noise = noise_features(200, seed=seed)
+        in_sample.append(gain(LabelPolicy().fit(noise, acc, COST, budget=3).predict(noise), acc))
+        found = {name: np.zeros(200, dtype=int) for name in held_out}
+        for train, test in KFold(5, shuffle=True, random_state=seed).split(acc):
+            for name, policy in (("label", LabelPolicy()), ("curve", CurvePolicy())):
+                policy.fit(noise.iloc[train], acc[train], COST, budget=3)
+                found[name][test] = policy.predict(noise.iloc[test])
+        for name, labels in found.items():
+            held_out[name].append(gain(labels, true))
+    assert min(in_sample) > 0.03  # the paper's protocol would call this learning
+    for gains in held_out.values():
+        assert np.mean(gains) < 0.005
