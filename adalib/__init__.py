@@ -42,7 +42,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "learn.saved": ["load_policy"],
         "sequential.policy": ["PricedStopping"],
         "sequential.race": ["PricedRace"],
-        "sequential.files": ["load_stopping", "save_stopping"],
         "sequential.escalation": ["PricedEscalation"],
         "sequential.peers": ["TunedRules"],
         "evaluate.baselines": ["Plan", "best_mix", "noise_features"],

@@ -22,7 +22,7 @@ from tqdm.auto import tqdm
 
 from adalib.datasets.files import DataError, read_json, read_lines, read_whole, write_lines
 from adalib.datasets.loading import QuestionRules, data_folder
-from adalib.vote.extract import extract_answer
+from adalib.vote.extract import Kind, extract_answer
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
@@ -111,7 +111,7 @@ def load_prompt(name: str | os.PathLike | None = None) -> list[dict[str, str]]:
     path = _find(name, "prompts", ".json")
     messages = read_json(read_whole(path), str(path)).get("messages")
     try:
-        turns = [{"role": turn["role"], "content": turn["content"]} for turn in messages]
+        turns = [{"role": turn["role"], "content": turn["content"]} for turn in messages or ()]
         has_gap = any("{question}" in turn["content"] for turn in turns)
     except (KeyError, TypeError):
         has_gap = False
@@ -163,6 +163,7 @@ def collect(
     max_tokens: int = 256,
     logprobs: bool = False,
     reasoning_effort: str | None = None,
+    kind: Kind = "number",
     concurrency: int = 16,
     key_env: str = "OPENAI_API_KEY",
     timeout: float = 120.0,
@@ -180,8 +181,10 @@ def collect(
     out : path-like
         Folder for ``answers.jsonl`` (one line per answer, in the order of arrival), ``run.json``
         (the settings) and ``responses.jsonl`` (one line per question).
-    base_url, model : str
-        An OpenAI-compatible endpoint and the model's name there.
+    base_url : str
+        An OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1.
+    model : str
+        The model's name there.
     samples : int
         Answers per question, including those that are in the folder already.
     prompt : path-like or str, optional
@@ -195,6 +198,8 @@ def collect(
     reasoning_effort : str, optional
         How long a reasoning model may think, such as ``low`` or ``high``. The lines carry it as
         ``effort``, so that the files of several efforts, one after the other, are a menu.
+    kind : {"number", "choice", "text"}
+        What is read out of a text that marks no answer, see `extract_answer`.
     concurrency : int
         Requests in flight at a time.
     key_env : str
@@ -283,7 +288,8 @@ def collect(
             f"{base_url}: {error}; the answers so far are kept in {folder}, "
             "run the same command again to go on"
         ) from None
-    return _export(asked, samples, folder, model, reasoning_effort)
+    written_by = {"model": model, "effort": reasoning_effort}
+    return _export(asked, samples, folder, kind, written_by)
 
 
 async def _ask_all(
@@ -303,11 +309,15 @@ async def _ask_all(
         filled = fill_prompt(messages, question["question"])
         async with gate:
             try:
-                completion = await client.chat.completions.create(messages=filled, **fields)
+                completion = await client.chat.completions.create(
+                    messages=filled,  # type: ignore[arg-type]
+                    **fields,
+                )
                 answer = read_completion(completion)
             except (openai.OpenAIError, ValueError) as error:
                 raise EndpointError(f"question {question['id']!r}: {_reason(error)}") from None
         record = {"id": question["id"], "sample": sample} | asdict(answer)
+        del record["answer"]  # it is read out of the text in the end
         file.write(json.dumps(record) + "\n")
         file.flush()  # a program that is killed takes no answer back
         bar.update()
@@ -375,28 +385,34 @@ def _appended(folder: Path) -> TextIO:
 
 
 def _export(
-    asked: Sequence[dict[str, Any]], samples: int, folder: Path, model: str, effort: str | None
+    asked: Sequence[dict[str, Any]],
+    samples: int,
+    folder: Path,
+    kind: Kind,
+    written_by: dict[str, str | None],
 ) -> Path:
     """Write the folder's answers as one line per question, in the order of their requests.
 
-    Not in the order of arrival, in which short answers come first.
+    Not in the order of arrival, in which short answers come first. Answers are read out of the
+    texts here, so that another ``kind`` needs no new samples.
     """
     records = {(record["id"], record["sample"]): record for record in _kept(folder)}
-    rows = []
-    for question in asked:
-        answers = [records[question["id"], sample] for sample in range(samples)]
-        row = question | {"answers": [answer["answer"] for answer in answers], "model": model}
-        if effort is not None:
-            row["effort"] = effort
+    rows = [[records[question["id"], sample] for sample in range(samples)] for question in asked]
+    is_reported = {
+        name: all(record[name] is not None for row in rows for record in row) for name in _MEASURED
+    }
+    lines = []
+    for question, row in zip(asked, rows, strict=True):
+        line = question | {name: value for name, value in written_by.items() if value is not None}
+        line["answers"] = [
+            extract_answer(record["text"], record["finish"] == "stop", kind) for record in row
+        ]
         for name in _MEASURED:
-            row[name] = [answer[name] for answer in answers]
-        rows.append(row)
-    for name in _MEASURED:
-        if any(None in row[name] for row in rows):  # not reported for every answer
-            for row in rows:
-                del row[name]
+            if is_reported[name]:
+                line[name] = [record[name] for record in row]
+        lines.append(line)
     path = folder / "responses.jsonl"
-    write_lines(path, rows)
+    write_lines(path, lines)
     return path
 
 

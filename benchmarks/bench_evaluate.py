@@ -60,7 +60,7 @@ def make_file(path: Path, questions: int) -> None:
 
 def child(what: str, path: str) -> None:
     """Read or evaluate the file in this process, and print what it took."""
-    from adalib.commands.cli import main as command
+    from adalib.cli import main as command
     from adalib.datasets.loading import load
 
     start = time.perf_counter()

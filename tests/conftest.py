@@ -20,7 +20,7 @@ from hypothesis import settings
 
 import adalib
 import contents
-from adalib.commands.cli import main
+from adalib.cli import main
 
 # The same cases on every machine and every run: a failure is then about the change, never about the
 # day. HYPOTHESIS_PROFILE=explore draws fresh ones.

@@ -129,7 +129,7 @@ def test_answers_keep_the_order_of_their_requests(file, tmp_path):
         kept = tmp_path / "answers.jsonl"
         lines = [json.loads(line) for line in kept.read_text().splitlines()]
         for record in lines:
-            record["answer"] = str(record["sample"])
+            record["text"] = f"Answer: {record['sample']}"
         kept.write_text("".join(json.dumps(line) + "\n" for line in reversed(lines)))
         path = run(file, tmp_path, server)
     assert adalib.load(path).answers == [["0", "1", "2"]] * 5
@@ -175,6 +175,14 @@ def test_a_program_that_is_killed_loses_only_what_was_in_flight(file, tmp_path):
         path = run(file, tmp_path, server, samples=9)
     assert set(pairs(tmp_path)) == set(rectangle(9))
     assert adalib.load(path).samples == 9
+
+
+def test_another_kind_of_answer_is_read_without_new_requests(file, tmp_path):
+    with FaultServer(text="I choose option B, the 3rd.") as server:
+        first = adalib.load(run(file, tmp_path, server, samples=1))
+        second = adalib.load(run(file, tmp_path, server, samples=1, kind="choice"))
+    assert (first.answers[0], second.answers[0]) == (["3"], ["B"])
+    assert len(server.seen) == 5
 
 
 def test_files_of_two_efforts_are_a_menu(file, tmp_path):

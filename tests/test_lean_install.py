@@ -28,7 +28,7 @@ class Hide:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Hide())
 sys.argv = ["adalib", *{words!r}]
-from adalib.commands.cli import main
+from adalib.cli import main
 sys.exit(main())
 """
 

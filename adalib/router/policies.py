@@ -1,6 +1,6 @@
 """The kinds of policy that a router can have, all asked in the same way.
 
-A policy that decides while answers come in (`PricedStopping`, `PricedRounds`), one that decides
+A policy that decides while answers come in (`PricedStopping`), one that decides
 before the first (`CurvePolicy`) and a race (`PricedRace`) differ in what they offer at a price. A
 `Planner` puts each into the words of the router: a price for a budget, a session for a question,
 and the figures from which the bound on overspending is computed.
@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adalib.datasets.files import read_lines, write_lines
 from adalib.router.asking import Decision, FixedVote
 from adalib.router.controller import Reach
-from adalib.sequential.files import load_stopping, save_stopping
 from adalib.sequential.policy import LEAST, PricedStopping
 from adalib.sequential.race import PricedRace
-from adalib.sequential.race_files import load_race, save_race
-from adalib.sequential.rounds import PricedRounds
 from adalib.solve.hull import concave_hull
 
 if TYPE_CHECKING:
@@ -29,8 +27,7 @@ if TYPE_CHECKING:
 
     Policy = PricedStopping | PricedRace | CurvePolicy
 
-_STOPPING: dict[str, type[PricedStopping]] = {"priced": PricedStopping, "rounds": PricedRounds}
-NAMES = ("curve", "race", *_STOPPING)
+NAMES = ("curve", "race", "priced")
 
 
 class Planner(ABC):
@@ -81,7 +78,7 @@ class StoppingPlanner(Planner):
 
     def __init__(self, policy: PricedStopping) -> None:
         self.policy = policy
-        self.name = "rounds" if isinstance(policy, PricedRounds) else "priced"
+        self.name = "priced"
         self.reads = policy.reads
         self.takes = policy.takes
         self.most_answers = int(policy.schedule[-1])
@@ -101,11 +98,11 @@ class StoppingPlanner(Planner):
         policy = self.policy
         high = _highest_gain(policy.costs, policy.accuracies)
         most = self.most_answers * answer
-        turn = policy.largest_round * answer
+        turn = int(np.diff(policy.schedule, prepend=0).max()) * answer
         return Reach(high, float(policy.costs[0]), min(cap, most), min(cap, turn))
 
     def save(self, path: Path) -> None:
-        save_stopping(self.policy, path)
+        write_lines(path, [self.policy.to_dict()])
 
 
 class CurvePlanner(Planner):
@@ -185,7 +182,7 @@ class RacePlanner(Planner):
         return Reach(high, float(self.policy.costs[0]), most, most)
 
     def save(self, path: Path) -> None:
-        save_race(self.policy, path)
+        write_lines(path, [self.policy.to_dict()])
 
 
 def _highest_gain(costs: np.ndarray, accuracies: np.ndarray) -> float:
@@ -209,10 +206,9 @@ def load_policy(path: Path, name: str) -> Any:
 
     One that decides before asking needs the libraries that learn.
     """
-    if name in _STOPPING:
-        return load_stopping(path, _STOPPING[name])
-    if name == "race":
-        return load_race(path)
+    if name in ("priced", "race"):
+        ((_, saved),) = read_lines(path)
+        return (PricedRace if name == "race" else PricedStopping).from_dict(saved)
     from adalib.learn.curve_policy import CurvePolicy
     from adalib.learn.saved import load_policy as load_learned
 

@@ -43,7 +43,6 @@ from adalib.router.routed import (
     summed_details,
 )
 from adalib.sequential.race_session import RaceSession
-from adalib.sequential.rounds import RoundSession
 from adalib.sequential.rules import leader_holds
 
 _LONG = 4_000  # characters of a question from which it is read in a thread
@@ -335,7 +334,7 @@ class OpenQuestion:
         self.account.close()
         if reason == OTHER:
             # Several that were asked at once, though, were the price's choice.
-            together = isinstance(self.vote, FixedVote | RoundSession | RaceSession)
+            together = isinstance(self.vote, FixedVote | RaceSession)
             answers = len(self.ballots.answers) + self.account.cancelled
             counted = together and self.rounds == 1 < answers
         else:

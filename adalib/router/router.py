@@ -20,7 +20,8 @@ import numpy as np
 from adalib.datasets.files import DataError, read_lines, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
-from adalib.datasets.sealed import digest, number, read_sealed, whole, write_sealed
+from adalib.datasets.saved import number, whole
+from adalib.datasets.sealed import digest, read_sealed, write_sealed
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
 from adalib.llm.loop import wait_for
@@ -33,7 +34,6 @@ from adalib.router.purse import Purse, Tally
 from adalib.router.routed import Routed
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
-from adalib.sequential.rounds import PricedRounds
 from adalib.sequential.streams import Money
 from adalib.vote.kinds import storable_kind
 
@@ -187,7 +187,6 @@ class Router:
         signals: Sequence[str] = ("votes", "text"),
         cost: Unit | Money = "samples",
         schedule: Sequence[int] | None = None,
-        round_price: float | None = None,
         waiting_price: float | None = None,
         groups: Sequence | None = None,
         taught: int = _TAUGHT,
@@ -215,9 +214,6 @@ class Router:
         schedule : sequence of int, optional
             Numbers of answers at which priced stopping may stop: ``range(4, 41, 4)`` waits for a
             tenth of the rounds.
-        round_price : float, optional
-            What waiting for a round of answers costs, in accuracy: 1, 2, 4 or 8 are then asked at
-            once, as `adalib.sequential.rounds` says. In place of a schedule.
         waiting_price : float, optional
             What a race pays for waiting as long as one average answer takes, in accuracy. Default:
             the lowest price at which it waits no longer than `PricedRace` allows, in training and
@@ -239,7 +235,7 @@ class Router:
         ValueError
             If the budget is below the cost of one answer, or the options contradict each other.
         """
-        _check_options(policy, cost, schedule, round_price, waiting_price)
+        _check_options(policy, cost, schedule, waiting_price)
         unread_share = float(np.mean([not answer for row in responses.answers for answer in row]))
         if policy == "verdict" and not isinstance(cost, Money):
             chosen = recommended(responses, budget, signals, cost, groups, seed)
@@ -252,7 +248,7 @@ class Router:
             if chosen == "race":
                 learner = _race(signals, waiting_price, seed)
             else:
-                learner = _stopping(signals, cost, schedule, round_price, seed)
+                learner = PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
             rows = drawn(range(responses.n), taught, seed)
             groups = None if groups is None else [groups[row] for row in rows]
             reader = _fit_live(learner, responses.take(rows), groups, "text" in signals)
@@ -490,7 +486,6 @@ def _check_options(
     policy: str,
     cost: Any,
     schedule: Sequence[int] | None,
-    round_price: float | None,
     waiting_price: float | None,
 ) -> None:
     """Refuse options of `Router.fit` that contradict each other."""
@@ -503,24 +498,8 @@ def _check_options(
         raise ValueError("a price of waiting needs policy='race'")
     if isinstance(cost, Money) and policy != "priced":
         raise ValueError("a price list needs policy='priced': the others count answers or tokens")
-    if round_price is not None and (policy != "priced" or schedule is not None):
-        why = "it chooses how many are asked"
-        raise ValueError(f"a price on rounds needs policy='priced', and no schedule: {why}")
     if schedule is not None and policy == "race":
         raise ValueError("a race has no schedule: it decides at every finish")
-
-
-def _stopping(
-    signals: Sequence[str],
-    cost: Unit | Money,
-    schedule: Sequence[int] | None,
-    round_price: float | None,
-    seed: int,
-) -> PricedStopping:
-    """Return priced stopping, in rounds of its own choice if waiting for a round has a price."""
-    if round_price is not None:
-        return PricedRounds(round_price, signals, cost=cost, seed=seed)
-    return PricedStopping(signals, cost=cost, schedule=schedule, seed=seed)
 
 
 def _race(signals: Sequence[str], waiting_price: float | None, seed: int) -> PricedRace:

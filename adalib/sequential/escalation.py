@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adalib.datasets.folds import group_numbers
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.sequential.evidence import Evidence
@@ -108,7 +109,8 @@ class PricedEscalation:
         self.units = [menu.unit[name] for name in self.order]
         self.prices = np.geomspace(1e-3 / self.units[1], 0.3 / self.units[0], 40)
         cheap, expensive = (menu.models[name] for name in self.order)
-        group, fold = training_folds(groups, menu.n)
+        group = group_numbers(range(menu.n) if groups is None else groups, menu.n)
+        fold = training_folds(groups, menu.n)
         question_features = None if features is None else np.asarray(features, dtype=float)
         self.first = self._alone(cheap, question_features, group)
         self.second = self._alone(expensive, question_features, group)

@@ -7,7 +7,7 @@ compares its gain with zero would never stop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +82,21 @@ class SignalPolicy:
                 self.signals_in_use[name] = signal
         self.deciding_count = max(self.counts(), key=lambda count: count.gain)
 
+    def signals_to_dict(self) -> dict[str, Any]:
+        """Return what the signals have learned, as plain values for a JSON file."""
+        return {
+            "signals": {name: signal.to_dict() for name, signal in self.signals_in_use.items()},
+            "deciding_count": self.deciding_count.name,
+        }
+
+    def restore_signals(self, data: Mapping[str, Any]) -> None:
+        """Take back what `signals_to_dict` returned; raise an error if it is not sound."""
+        saved = data["signals"]
+        self.signals_in_use = {name: kind() for name, kind in SIGNALS.items() if name in saved}
+        for name, learned in saved.items():
+            self.signals_in_use[name].restore(learned)
+        self.deciding_count = {count.name: count for count in self.counts()}[data["deciding_count"]]
+
     def evidence_at(
         self,
         columns: np.ndarray,
@@ -100,6 +115,12 @@ class SignalPolicy:
         }
         return Evidence(self.signals_in_use, states, self.deciding_count)
 
+    def evidence_of_one_answer(self) -> Evidence:
+        """Return the evidence after one unreadable answer, which shows how many features it has."""
+        live = LiveEvidence(self, np.zeros(self.takes))
+        live.add(None, {})
+        return live.now()
+
     def counts(self) -> list[VoteCount]:
         """Return the signals that are counts of the answers."""
         return [one for one in self.signals_in_use.values() if isinstance(one, VoteCount)]
@@ -113,3 +134,31 @@ class SignalPolicy:
     def takes(self) -> int:
         """How many features of a question the policy needs; 0 if none."""
         return max(signal.takes for signal in self.signals_in_use.values())
+
+
+class LiveEvidence:
+    """What the signals of a policy know about one question while its answers arrive."""
+
+    def __init__(self, policy: SignalPolicy, features: ArrayLike | None) -> None:
+        self._policy = policy
+        self._live = {name: signal.live(features) for name, signal in policy.signals_in_use.items()}
+
+    def add(self, answer: Hashable, fields: Mapping[str, float | None]) -> None:
+        """Show one more answer to every signal; None or "" is one that could not be read."""
+        readable = None if answer == "" else answer
+        for live in self._live.values():
+            live.add(readable, fields)
+
+    def now(self) -> Evidence:
+        """Return the evidence of this moment."""
+        states = {name: live.state() for name, live in self._live.items()}
+        return Evidence(self._policy.signals_in_use, states, self._policy.deciding_count)
+
+    def votes(self, count: str) -> Votes:
+        """Return the state of one count of the answers, by its name."""
+        return self._live[count].state()
+
+    @property
+    def leaders(self) -> list[Hashable]:
+        """The leading answers in the order they came: one, several that are tied, or none."""
+        return self._live[self._policy.deciding_count.name].leaders  # type: ignore[attr-defined]

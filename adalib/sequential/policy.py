@@ -1,9 +1,9 @@
 """Priced stopping: take another answer while its expected gain exceeds lambda times its cost.
 
-Signals say what the next answer may bring (`adalib.sequential.signals`). One fit on training
-questions serves every price, hence every budget: `backward_induction` values going on at all prices
-at once, plain rules join the priced ones in one library, and the envelope over the library gives
-two members and a share for any budget.
+Signals say what the next answer may bring (`adalib.sequential.signals`). `PricedStopping.fit` makes
+a library of stopping rules from training questions: `backward_induction` gives one for every price,
+and plain rules, such as a lead of three votes, join them. The rules on the upper concave envelope
+of cost and accuracy are kept, so that one fit serves every budget, by two rules and a share.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
-from adalib.sequential.certificate import certified
-from adalib.sequential.evidence import Evidence, SignalPolicy
+from adalib.datasets.saved import number, numbers, reading, whole
+from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import backward_induction, first_stops
 from adalib.sequential.replay import REPLAYS, Library, Mix, mix_for
-from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, points_of
-from adalib.sequential.session import Member, Session
+from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
+from adalib.sequential.session import Member, Session, SteppedPolicy
 from adalib.sequential.signals.base import Lesson
-from adalib.sequential.streams import Cost, Streams
+from adalib.sequential.streams import Cost, Streams, cost_from_saved, cost_to_save
 from adalib.solve.hull import concave_hull
 
-_FOLDS = 10  # each training question is decided by a fit on the other nine tenths
-_SCHEDULE = (*range(1, 17), 20, 24, 28, 32, 40)
-_CAPS = (4, 8, 16, 24)  # of the plain rules, next to the longest vote
 #: Prices tried, in accuracy per cost of one average answer. Below the first, three hundred
 #: questions cannot tell rules apart, and rules fitted there would differ from fold to fold.
 PRICES = np.geomspace(1e-3, 0.3, 32)
 #: The accuracy that an average answer must gain to be asked. With exact=True the sign flips, so the
 #: whole budget is spent even on a flat curve.
 LEAST = 1e-3
+_SCHEDULE = (*range(1, 17), 20, 24, 28, 32, 40)
+_CAPS = (4, 8, 16, 24)  # of the plain rules, next to the longest vote
+_FOLDS = 10  # each training question is decided by a fit on the other nine tenths
+_RULES: Mapping[str, type[Rule]] = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
 
 
-def training_folds(groups: Sequence | None, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return the group of every question, and its fold: 0 for all if there is a single group."""
+def training_folds(groups: Sequence | None, n: int, seed: int = 0) -> np.ndarray:
+    """Return the fold of every question, 0 for all if there is a single group."""
     group = group_numbers(range(n) if groups is None else groups, n)
-    fold = deal(group, _FOLDS, seed) if group.any() else np.zeros(n, dtype=int)
-    return group, fold
+    return deal(group, _FOLDS, seed) if group.any() else np.zeros(n, dtype=int)
 
 
-class PricedStopping(SignalPolicy, Library):
+class PricedStopping(SteppedPolicy, Library):
     r"""Stop when the next answer is not worth its price.
 
     With :math:`v_n` the accuracy of the vote after n answers and :math:`c_n` their cost, the policy
@@ -66,10 +66,6 @@ class PricedStopping(SignalPolicy, Library):
         Default: after every answer up to 16, then after 20, 24, 28, 32 and 40.
     repeats, seed : int
         Orders in which every training question is played back, and their seed.
-    certify : float, optional
-        Stop no earlier than some answer is certified as the model's most frequent one, except with
-        this probability (`adalib.sequential.certificate`), or at the last checkpoint. The budget
-        cannot be below the cost of this certificate.
     exact : bool
         Whether to spend the whole budget. By default the budget is a limit, and no answer is asked
         that gains next to nothing.
@@ -82,9 +78,9 @@ class PricedStopping(SignalPolicy, Library):
         The signal whose count closes the vote.
     members : list of Member
         The rules on the envelope, cheapest first.
-    costs, accuracies, rounds : ndarray, shape (members,)
-        Their average cost, accuracy and rounds of waiting in training; the accuracies are by fits
-        that did not see the question.
+    costs, accuracies : ndarray, shape (members,)
+        Their average cost and accuracy in training; the accuracies are by fits that did not see the
+        question.
     prices : ndarray
         The prices of those members that are priced rules.
     unit : float
@@ -104,14 +100,8 @@ class PricedStopping(SignalPolicy, Library):
     (1.0, False)
     """
 
-    FORMAT = "adalib stopping, version 3"
-    RULES: Mapping[str, type[Rule]] = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
-    round_price = 0.0  # a round of waiting is free here: see `adalib.sequential.rounds`
-
-    coefficients: list[np.ndarray]
     members: list[Member]
     prices: np.ndarray
-    rounds: np.ndarray
     unit: float
 
     def __init__(
@@ -122,18 +112,12 @@ class PricedStopping(SignalPolicy, Library):
         schedule: Sequence[int] | None = None,
         repeats: int = 16,
         seed: int = 0,
-        certify: float | None = None,
         exact: bool = False,
     ) -> None:
-        if certify is not None and not 0 < certify < 1:
-            raise ValueError(
-                f"certify is {certify}; give a chance of error between 0 and 1, such as 0.05"
-            )
         self.signals = self.checked_names(signals)
         self.cost = cost
         self.repeats = repeats
         self.seed = seed
-        self.certify = certify
         self.exact = exact
         self.schedule = np.array(_SCHEDULE if schedule is None else schedule, dtype=int)
         if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
@@ -167,12 +151,49 @@ class PricedStopping(SignalPolicy, Library):
                 f"{responses.source}: has {responses.samples} answers, fewer than "
                 "the first checkpoint"
             )
-        _, fold = training_folds(groups, responses.n, self.seed)
+        fold = training_folds(groups, responses.n, self.seed)
         streams = self.streams(responses, self.seed, self.repeats)
         self.fit_signals(Lesson(responses, streams, self.schedule, fold, features))
-        evidence = self.evidence(streams, trained_on=True)
-        self._fit_library(evidence, streams, fold[streams.question])
+        self._fit_library(streams, fold[streams.question])
         return self
+
+    def _fit_library(self, streams: Streams, fold: np.ndarray) -> None:
+        """Fit a rule for every price, add the plain rules, and keep the envelope."""
+        evidence = self.evidence(streams, trained_on=True)
+        value = evidence.votes.value
+        paid = streams.cost[:, self.schedule - 1]
+        self.unit = float((paid[:, -1] / int(self.schedule[-1])).mean())
+        prices = PRICES / self.unit
+        features = _checkpoint_features(evidence)
+        coefficients, left_out = backward_induction(features, value, paid, prices, fold)
+        # Accuracy must be measured by fits that did not see the question. Cost is better measured
+        # by the rule itself: fits on fewer questions are noisier, and noise stops early.
+        itself = first_stops(list(coefficients), features) if features else left_out
+        plain = self._plain_members(evidence)
+        plain_stops = self._stops(evidence, plain)
+        accuracy = _mean_at(value, np.column_stack([left_out, plain_stops]))
+        cost = _mean_at(paid, np.column_stack([itself, plain_stops]))
+        best = concave_hull(cost, accuracy + LEAST * cost / self.unit)
+        priced = [place for place in best if place < prices.size]
+        self.costs = cost[best]
+        self.accuracies = accuracy[best]
+        self.prices = prices[priced]
+        self.coefficients = [fitted[..., priced] for fitted in coefficients]
+        by_place = dict(enumerate(plain, prices.size))
+        by_place |= {place: Member(None, price=j) for j, place in enumerate(priced)}
+        self.members = [by_place[place] for place in best]
+
+    def _plain_members(self, evidence: Evidence) -> list[Member]:
+        """Return the rules that need no fit: fixed numbers, and those of every count under caps."""
+        longest = int(self.schedule[-1])
+        caps = {
+            int(self.schedule[self.schedule >= min(cap, longest)][0]) for cap in (*_CAPS, longest)
+        }
+        plain = [Member(Fixed(int(answers))) for answers in self.schedule]
+        for cap, count in product(sorted(caps), self.counts()):
+            rules = count.rules(evidence.states[count.name], cap, longest)
+            plain += [Member(rule, count.name) for rule in rules]
+        return plain
 
     def mix(self, budget: float) -> Mix:
         """Return the two members, and the share of the second, that cost at most ``budget``.
@@ -181,34 +202,6 @@ class PricedStopping(SignalPolicy, Library):
         """
         least = LEAST if self.exact else -LEAST
         return mix_for(self.costs, self.accuracies + least * self.costs / self.unit, budget)
-
-    def spends(self, budget: float) -> float:
-        """Return the average cost in training; the rest of the budget is not worth spending."""
-        return self._mean_of(self.costs, budget)
-
-    def waits(self, budget: float) -> float:
-        """Return the average rounds of waiting in training; a loaded policy does not have it."""
-        return self._mean_of(self.rounds, budget)
-
-    def _mean_of(self, figures: np.ndarray, budget: float) -> float:
-        """Return the mean of a figure of the members under the mix of this budget."""
-        low, high, share = self.mix(budget)
-        return float((1 - share) * figures[low] + share * figures[high])
-
-    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
-        if responses.samples < self.schedule[-1]:
-            raise ValueError(
-                f"{responses.source}: has {responses.samples} answers per question, and the policy "
-                f"may ask for {self.schedule[-1]}; give as many, or fit it with a shorter schedule"
-            )
-        return super().streams(responses, seed, repeats)
-
-    def play(
-        self, members: Sequence[Any], streams: Streams, features: Any = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        evidence = self.evidence(streams, features)
-        stops = np.maximum(self._stops(evidence, members), self._earliest(streams))
-        return stops, np.take_along_axis(evidence.votes.value, stops, axis=1)
 
     def start(
         self,
@@ -256,6 +249,26 @@ class PricedStopping(SignalPolicy, Library):
         gain = self.accuracies[high] - self.accuracies[low]
         return max(float(gain / (self.costs[high] - self.costs[low])), 0.0)
 
+    def spends(self, budget: float) -> float:
+        """Return the average cost in training; the rest of the budget is not worth spending."""
+        low, high, share = self.mix(budget)
+        return float((1 - share) * self.costs[low] + share * self.costs[high])
+
+    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
+        if responses.samples < self.schedule[-1]:
+            raise ValueError(
+                f"{responses.source}: has {responses.samples} answers per question, and the policy "
+                f"may ask for {self.schedule[-1]}; give as many, or fit it with a shorter schedule"
+            )
+        return super().streams(responses, seed, repeats)
+
+    def play(
+        self, members: Sequence[Any], streams: Streams, features: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        evidence = self.evidence(streams, features)
+        stops = self._stops(evidence, members)
+        return stops, np.take_along_axis(evidence.votes.value, stops, axis=1)
+
     def stops_at(
         self,
         responses: Responses,
@@ -285,88 +298,6 @@ class PricedStopping(SignalPolicy, Library):
         columns = self.schedule - 1
         return self.evidence_at(columns, streams, features, trained_on=trained_on)
 
-    @property
-    def largest_round(self) -> int:
-        """The most answers that are ever asked at once."""
-        return int(np.diff(self.schedule, prepend=0).max())
-
-    @classmethod
-    def from_settings(
-        cls,
-        round_price: float,
-        signals: Sequence[str] | None,
-        schedule: list[int],
-        settings: dict[str, Any],
-    ) -> Self:
-        """Return the policy that a file describes, not fitted yet."""
-        return cls(signals, schedule=schedule, **settings)
-
-    def coefficient_shapes(self, features: int) -> list[tuple[int, ...]]:
-        """Return the shapes of the coefficients at one price, given the number of features."""
-        return [(features + 1,)] * (self.schedule.size - 1)
-
-    def _fit_library(self, evidence: Evidence, streams: Streams, fold: np.ndarray) -> None:
-        """Fit a rule for every price, add the plain rules, and keep the envelope."""
-        value = evidence.votes.value
-        paid = streams.cost[:, self.schedule - 1]
-        self.unit = float((paid[:, -1] / int(self.schedule[-1])).mean())
-        prices = PRICES / self.unit
-        features = self._checkpoint_features(evidence)
-        coefficients, stops = backward_induction(features, value, paid, prices, fold)
-        plain = self._plain_members(evidence)
-        earliest = self._earliest(streams)
-        stops = np.maximum(np.column_stack([stops, self._stops(evidence, plain)]), earliest)
-        accuracy = np.take_along_axis(value, stops, axis=1).mean(axis=0)
-        if features:
-            # Accuracy must be measured by fits that did not see the question. Cost is better
-            # measured by the rule itself: fits on fewer questions are noisier, and noise stops
-            # early.
-            priced = first_stops(list(coefficients), features)
-            stops[:, : prices.size] = np.maximum(priced, earliest)
-        cost = np.take_along_axis(paid, stops, axis=1).mean(axis=0)
-        figures = np.array([cost, accuracy, stops.mean(axis=0) + 1])
-        self._keep(prices, list(coefficients), plain, figures)
-
-    def _plain_members(self, evidence: Evidence) -> list[Member]:
-        """Return the rules that need no fit: fixed numbers, and those of every count under caps."""
-        longest = int(self.schedule[-1])
-        caps = {
-            int(self.schedule[self.schedule >= min(cap, longest)][0]) for cap in (*_CAPS, longest)
-        }
-        plain = [Member(Fixed(int(answers))) for answers in self.schedule]
-        for cap, count in product(sorted(caps), self.counts()):
-            rules = count.rules(evidence.states[count.name], cap, longest)
-            plain += [Member(rule, count.name) for rule in rules]
-        return plain
-
-    def _keep(
-        self, prices: np.ndarray, coefficients: list, plain: list[Member], figures: np.ndarray
-    ) -> None:
-        """Keep the members on the envelope of cost and accuracy.
-
-        ``figures`` has the rows cost, accuracy and rounds, and a column per member: the priced
-        rules first, then the plain ones.
-        """
-        best = concave_hull(figures[0], figures[1] + LEAST * figures[0] / self.unit)
-        priced = [place for place in best if place < prices.size]
-        self.costs, self.accuracies, self.rounds = figures[:, best]
-        self.prices = prices[priced]
-        self.coefficients = [fitted[..., priced] for fitted in coefficients]
-        by_place = dict(enumerate(plain, prices.size))
-        by_place |= {place: Member(None, price=j) for j, place in enumerate(priced)}
-        self.members = [by_place[place] for place in best]
-
-    def _earliest(self, streams: Streams) -> np.ndarray:
-        """Return the first checkpoint at which each stream may stop, (M, 1): its certificate's."""
-        if self.certify is None:
-            return np.zeros((1, 1), dtype=int)
-        when, _ = certified(streams.classes, self.certify)
-        return np.searchsorted(self.schedule, when).clip(max=self.schedule.size - 1)[:, None]
-
-    def _checkpoint_features(self, evidence: Evidence) -> list[np.ndarray]:
-        """Return the features at every checkpoint but the last."""
-        return [evidence.at(column).features() for column in range(self.schedule.size - 1)]
-
     def _stops(self, evidence: Evidence, members: Sequence[Member]) -> np.ndarray:
         """Return the checkpoint at which each member stops every stream, shape (M, members)."""
         stops = np.full((len(evidence.votes.n), len(members)), self.schedule.size - 1)
@@ -382,5 +313,121 @@ class PricedStopping(SignalPolicy, Library):
         if priced and self.schedule.size > 1:
             chosen = [members[j].price for j in priced]
             coefficients = [fitted[:, chosen] for fitted in self.coefficients]
-            stops[:, priced] = first_stops(coefficients, self._checkpoint_features(evidence))
+            stops[:, priced] = first_stops(coefficients, _checkpoint_features(evidence))
         return stops
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fitted policy as plain values, ready for `json.dumps`.
+
+        Returns
+        -------
+        dict
+            Numbers, names and lists, from which `from_dict` makes the same policy.
+
+        Raises
+        ------
+        ValueError
+            If costs come from a function, which no file can hold.
+
+        Examples
+        --------
+        >>> from adalib import beta_population
+        >>> answers = beta_population(60, 1.5, 1.5).sample(12)
+        >>> policy = PricedStopping(("votes",), repeats=2).fit(answers)
+        >>> PricedStopping.from_dict(policy.to_dict()).mix(2.0) == policy.mix(2.0)
+        True
+        """
+        return {
+            "kind": "stopping",
+            "version": 1,
+            **self.signals_to_dict(),
+            "cost": cost_to_save(self.cost),
+            "exact": self.exact,
+            "unit": self.unit,
+            "schedule": self.schedule.tolist(),
+            "prices": self.prices.tolist(),
+            "coefficients": [fitted.tolist() for fitted in self.coefficients],
+            "members": [member.to_dict() for member in self.members],
+            "costs": self.costs.tolist(),
+            "accuracies": self.accuracies.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Return the policy that `to_dict` described.
+
+        Every name, size and number is checked, and nothing is run.
+
+        Parameters
+        ----------
+        data : dict
+            What `to_dict` returned, or `json.loads` of it.
+
+        Returns
+        -------
+        PricedStopping
+            A policy that decides as the saved one did.
+
+        Raises
+        ------
+        DataError
+            If the data are damaged, or of something else.
+        """
+        with reading(data, "stopping", 1):
+            schedule = [
+                whole(stop, "a stop of the schedule", 1, NEVER) for stop in data["schedule"]
+            ]
+            cost = cost_from_saved(data["cost"])
+            policy = cls(
+                list(data["signals"]), cost=cost, schedule=schedule, exact=data["exact"] is True
+            )
+            policy.restore_signals(data)
+            policy.unit = number(data["unit"], "unit", 0, 1e12)
+            policy.prices = numbers(data["prices"], "prices", (None,), 0)
+            features = policy.evidence_of_one_answer().features().size
+            shape = (len(schedule) - 1, features + 1, policy.prices.size)
+            policy.coefficients = _coefficients_from(data["coefficients"], shape)
+            policy.members = [_member_from(dict(saved), policy) for saved in data["members"]]
+            policy.costs = numbers(data["costs"], "costs", (len(policy.members),), 0)
+            policy.accuracies = numbers(data["accuracies"], "accuracies", policy.costs.shape, 0, 1)
+            if not policy.members or (np.diff(policy.costs) <= 0).any():
+                raise ValueError("its members are missing, or not in the order of their costs")
+        return policy
+
+
+def _checkpoint_features(evidence: Evidence) -> list[np.ndarray]:
+    """Return the features at every checkpoint but the last, each of shape (d, M)."""
+    checkpoints = evidence.votes.n.shape[1]
+    return [evidence.at(column).features() for column in range(checkpoints - 1)]
+
+
+def _mean_at(figures: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return the mean of a figure (M, S) at the checkpoints where members stop (M, members)."""
+    return np.take_along_axis(figures, stops, axis=1).mean(axis=0)
+
+
+def _coefficients_from(saved: Any, shape: tuple[int, int, int]) -> list[np.ndarray]:
+    """Return saved coefficients, checked: one array for every checkpoint but the last."""
+    checkpoints, rows, prices = shape
+    if len(saved) != checkpoints:
+        raise ValueError(f"coefficients are for {len(saved)} checkpoints, not {checkpoints}")
+    return [numbers(fitted, "coefficients", (rows, prices)) for fitted in saved]
+
+
+def _member_from(saved: dict[str, Any], policy: PricedStopping) -> Member:
+    """Return a member of the library from its saved fields, checked against the policy."""
+    if "rule" not in saved:
+        last = policy.prices.size - 1
+        return Member(None, price=whole(saved["price"], "a member's price", 0, last))
+    rule = _RULES[saved.pop("rule")]
+    count = saved.pop("by")
+    if count not in [one.name for one in policy.counts()]:
+        raise ValueError("a member uses a count that the policy does not have")
+    longest = int(policy.schedule[-1])
+    if rule is Confidence and (count != "votes" or longest > 255):  # the table of `leader_holds`
+        raise ValueError("a threshold of confidence is for plain votes, up to 255 answers")
+    for name, value in saved.items():
+        number(value, name, 0)
+    if rule is Fixed:
+        whole(saved["answers"], "a fixed number of answers", 1, longest)
+    return Member(rule(**saved), count)

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
+from adalib.datasets.saved import number, numbers, reading, whole
 from adalib.sequential.courses import Course, Courses
 from adalib.sequential.evidence import Evidence, SignalPolicy
 from adalib.sequential.induction import cross_fitted
 from adalib.sequential.policy import LEAST, training_folds
-from adalib.sequential.race_rules import Outcome, TunedRaces, plain_races
+from adalib.sequential.race_rules import Outcome, PlainRace, TunedRaces, plain_races
 from adalib.sequential.race_session import RaceSession
 from adalib.sequential.race_state import (
     STARTS,
@@ -44,6 +45,7 @@ WAITING_PRICES = (0.0, 0.02, 0.05, 0.15)
 _KEPT_AT = (0.0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2)
 _HALVINGS = 30  # of the interval in which the price of waiting is sought
 _RIDGE = 0.01
+_MOST_SAVED = 4096  # answers that saved data may ask for
 
 #: Predicts the net gains of the options at a finish, from its features and the true gains.
 Predictor = Callable[[Finish, np.ndarray, np.ndarray], np.ndarray]
@@ -272,7 +274,7 @@ class PricedRace(SignalPolicy, TunedRaces):
         self.members = list(plain)
         streams = self.streams(responses, self.seed, self.repeats)
         self.unit = max(float(np.asarray(responses.tokens).mean()), 1e-9)
-        _, fold = training_folds(groups, responses.n, self.seed)
+        fold = training_folds(groups, responses.n, self.seed)
         schedule = np.arange(1, self.most + 1)
         lesson = Lesson(responses, streams, schedule, fold, features)
         # A race knows how long its answers run, so no other signal need look at their tokens.
@@ -297,7 +299,7 @@ class PricedRace(SignalPolicy, TunedRaces):
         The prices are in accuracy per tokens and per time of an average answer.
         """
         streams = self.streams(responses, self.seed, self.repeats)
-        _, fold = training_folds(None, responses.n, self.seed)
+        fold = training_folds(None, responses.n, self.seed)
         prices = np.array([[token_price], [waiting_price]]) / self.unit
         heat = Heat(self, streams, trained_on=True)
         fitted, _ = self._fit_start(heat, start, prices, fold[streams.question])
@@ -470,6 +472,85 @@ class PricedRace(SignalPolicy, TunedRaces):
                 outcomes[place] = member.play(heat.courses, self.deciding_count)
         columns = [outcomes[place] for place in range(len(members))]
         return Outcome(*(np.column_stack(figures) for figures in zip(*columns, strict=True)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fitted race as plain values, ready for `json.dumps`.
+
+        Returns
+        -------
+        dict
+            Numbers, names and lists, from which `from_dict` makes the same race.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> from adalib import beta_population
+        >>> answers = beta_population(40, 2, 1).sample(8)
+        >>> answers = replace(answers, tokens=np.random.default_rng(0).exponential(100, (40, 8)))
+        >>> race = PricedRace(most=4, repeats=2).fit(answers)
+        >>> PricedRace.from_dict(race.to_dict()).mix(200.0) == race.mix(200.0)
+        True
+        """
+        return {
+            "kind": "race",
+            "version": 1,
+            **self.signals_to_dict(),
+            "unit": self.unit,
+            "waiting_price": self.waiting_price,
+            "waiting_limit": self.waiting_limit,
+            "most": self.most,
+            "members": [member.to_dict() for member in self.members],
+            "costs": self.costs.tolist(),
+            "accuracies": self.accuracies.tolist(),
+            "waiting": self.waiting.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Return the race that `to_dict` described.
+
+        Every name, size and number is checked, and nothing is run.
+
+        Parameters
+        ----------
+        data : dict
+            What `to_dict` returned, or `json.loads` of it.
+
+        Returns
+        -------
+        PricedRace
+            A policy that decides as the saved one did.
+
+        Raises
+        ------
+        DataError
+            If the data are damaged, or of something else.
+        """
+        with reading(data, "race", 1):
+            race = cls(
+                list(data["signals"]),
+                waiting_price=number(data["waiting_price"], "waiting_price", 0, 1e12),
+                waiting_limit=number(data["waiting_limit"], "waiting_limit", 0, 1e12),
+                most=whole(data["most"], "most", 1, _MOST_SAVED),
+            )
+            race.restore_signals(data)
+            race.unit = number(data["unit"], "unit", 1e-9, 1e12)
+            evidence = race.evidence_of_one_answer()
+            race.members = [_member_from(saved, race.most, evidence) for saved in data["members"]]
+            count = (len(race.members),)
+            race.costs = numbers(data["costs"], "costs", count, 0)
+            race.accuracies = numbers(data["accuracies"], "accuracies", count, 0, 1)
+            race.waiting = numbers(data["waiting"], "waiting", count, 0)
+            if not race.members or (np.diff(race.costs) < 0).any():
+                raise ValueError("its members are missing, or not in the order of their costs")
+        return race
+
+
+def _member_from(saved: Any, most: int, evidence: Evidence) -> PricedMember | PlainRace:
+    """Return a member of the library from its saved fields, checked."""
+    if "plain" in saved:
+        return PlainRace.from_dict(saved["plain"], most)
+    return PricedMember.from_dict(saved, most, evidence)
 
 
 def _played(member: PricedMember, heat: Heat, unit: float) -> Outcome:

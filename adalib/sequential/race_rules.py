@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
+from adalib.datasets.saved import number, whole
 from adalib.sequential.courses import Courses
 from adalib.sequential.replay import REPLAYS, Mix, mix_for, shares_of
 from adalib.sequential.rules import NEVER, Confidence, stopping_points
@@ -90,6 +91,23 @@ class PlainRace:
             stop + 1,
             started,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the race as plain values."""
+        return {"plain": vars(self)}
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any], most: int) -> PlainRace:
+        """Return the race of these fields; raise ValueError if it never closes."""
+        sizes = dict(saved)
+        lead = number(sizes.pop("lead"), "lead", 0, NEVER)
+        race = cls(lead=lead, **{name: whole(size, name, 0, most) for name, size in sizes.items()})
+        sound = race.start >= 1 and 1 <= race.close <= race.start and race.answers <= most
+        if race.more:
+            sound = sound and 1 <= race.look <= race.start and race.look < race.then <= race.answers
+        if not sound:
+            raise ValueError("a plain race closes at a finish that never comes")
+        return race
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adalib.datasets.saved import number, numbers, whole
 from adalib.sequential.evidence import Evidence
 
 STARTS = (1, 2, 3, 4, 6, 8, 12)  #: sizes of the first wave
@@ -81,3 +82,28 @@ class PricedMember:
         """Return what every option promises over closing, shape (..., options)."""
         rules = self.rules[finish]
         return rules[:, 0] + features.T @ rules[:, 1:].T
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the member as plain values."""
+        return {
+            "start": self.start,
+            "token_price": self.token_price,
+            "waiting_price": self.waiting_price,
+            "rules": [[*finish, rule.tolist()] for finish, rule in self.rules.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any], most: int, evidence: Evidence) -> PricedMember:
+        """Return the member that `to_dict` described; raise ValueError if it is not sound."""
+        start = whole(saved["start"], "start", 1, most)
+        points = decision_points(start, most)
+        rules = {}
+        for look, more, finished, rule in saved["rules"]:
+            finish = (look, more, finished)
+            shape = (points.pop(finish), feature_count(evidence, second=more > 0) + 1)
+            rules[finish] = numbers(rule, "rules", shape)
+        if points:
+            raise ValueError("a race has no rule for some of its finishes")
+        token_price = number(saved["token_price"], "token_price", 0)
+        waiting_price = number(saved["waiting_price"], "waiting_price", 0)
+        return cls(start, most, token_price, waiting_price, rules)

@@ -95,13 +95,6 @@ class Library(ABC):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return where each member stops each stream, and the accuracy there, (M, K)."""
 
-    def walk(
-        self, members: Sequence[Any], streams: Streams, features: Any = None
-    ) -> tuple[np.ndarray, ...]:
-        """Return what `play` returns, and the rounds waited, one per checkpoint by default."""
-        stops, accuracy = self.play(members, streams, features)
-        return stops, accuracy, stops + 1
-
     def paid(self, members: Sequence[Any], streams: Streams, stops: np.ndarray) -> np.ndarray:
         """Return what each member pays for each stream if it stops at these checkpoints, (M, K)."""
         return np.take_along_axis(streams.cost, self.schedule[stops] - 1, axis=1)
@@ -148,9 +141,9 @@ class Library(ABC):
             piece = responses if size == responses.n else responses.take(rows)
             piece_features = None if features is None else np.asarray(features)[rows]
             streams = self.streams(piece, seed + begin, orders)
-            stops, accuracy, rounds = self.walk(members, streams, piece_features)
+            stops, accuracy = self.play(members, streams, piece_features)
             paid = self.paid(members, streams, stops)
-            outcome = (paid, accuracy, self.schedule[stops], rounds)
+            outcome = (paid, accuracy, self.schedule[stops], stops + 1)
             pieces.append([streams.mean(figures @ shares.T) for figures in outcome])
         return Replay(*(np.concatenate(figures) for figures in zip(*pieces, strict=True)))
 

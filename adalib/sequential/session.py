@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.sequential.certificate import Certificate
-from adalib.sequential.evidence import Evidence
+from adalib.sequential.evidence import LiveEvidence, SignalPolicy
 from adalib.sequential.rules import Rule
-from adalib.sequential.signals.base import Signal
-from adalib.sequential.signals.votes import VoteCount
 
 
 class Member(NamedTuple):
@@ -22,20 +20,18 @@ class Member(NamedTuple):
     by: str = "votes"  #: the count that a plain rule looks at
     price: int = -1  #: the number of a priced rule's price
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the member as plain values."""
+        if self.rule is None:
+            return {"price": self.price}
+        return {"rule": type(self.rule).__name__, "by": self.by, **vars(self.rule)}
 
-class _Fitted(Protocol):
-    """What a session reads of a fitted policy."""
 
-    signals_in_use: dict[str, Signal]
-    deciding_count: VoteCount
-    schedule: np.ndarray
-    certify: float | None
+class SteppedPolicy(SignalPolicy):
+    """Base class: what a session reads of a policy that decides at checkpoints."""
 
-    @property
-    def coefficients(self) -> Sequence[np.ndarray]: ...
-
-    @property
-    def reads(self) -> dict[str, str]: ...
+    schedule: np.ndarray  #: numbers of answers at which one may stop
+    coefficients: list[np.ndarray]  #: of the priced rules, (d + 1, prices) at each but the last
 
 
 def checked_gain(gain: np.ndarray) -> np.ndarray:
@@ -72,8 +68,6 @@ class Session:
         The leading answers: one, several that are tied, or none.
     reads : dict of str to str
         The fields that `add` needs with every answer, each with the signal that reads it.
-    certificate : Certificate
-        How sure it is that the leader is the model's most frequent answer.
 
     Examples
     --------
@@ -84,12 +78,11 @@ class Session:
     (False, ['7'])
     """
 
-    def __init__(self, policy: _Fitted, member: Member, features: ArrayLike | None) -> None:
+    def __init__(self, policy: SteppedPolicy, member: Member, features: ArrayLike | None) -> None:
         self._policy = policy
         self._member = member
+        self._evidence = LiveEvidence(policy, features)
         self._n = 0
-        self._rule_stops = False
-        self._live = {name: signal.live(features) for name, signal in policy.signals_in_use.items()}
         self.certificate = Certificate()
         self.reads = policy.reads
         self.goes_on = True
@@ -106,7 +99,7 @@ class Session:
     @property
     def leaders(self) -> list[Hashable]:
         """The leading answers in the order they came: one, several that are tied, or none."""
-        return self._live[self._policy.deciding_count.name].leaders  # type: ignore[attr-defined]
+        return self._evidence.leaders
 
     def add(self, answer: Hashable, **fields: float | None) -> bool:
         """Count one more answer and return whether to go on.
@@ -121,40 +114,24 @@ class Session:
         Returns
         -------
         bool
-            Whether another answer is worth its price.
+            Whether another answer is worth its price. Once it is not, this stays so.
         """
-        self._count(answer, fields)
+        self._evidence.add(answer, fields)
+        self.certificate.add(None if answer == "" else answer)
+        self._n += 1
         schedule = self._policy.schedule
-        column = int(np.searchsorted(schedule, self._n))
-        last = schedule.size - 1
-        if column > last or schedule[column] == self._n:
-            self._rule_stops = self._rule_stops or column >= last or self._stops(column)
-            self.goes_on = column < last and (self._uncertified() or not self._rule_stops)
+        checkpoint = int(np.searchsorted(schedule, self._n))
+        if self._n >= schedule[-1]:
+            self.goes_on = False
+        elif self.goes_on and schedule[checkpoint] == self._n:
+            self.goes_on = not self._stops(checkpoint)
         return self.goes_on
 
-    def features(self) -> np.ndarray:
-        """Return the features of this moment."""
-        states = {name: live.state() for name, live in self._live.items()}
-        policy = self._policy
-        return Evidence(policy.signals_in_use, states, policy.deciding_count).features()
-
-    def _count(self, answer: Hashable, fields: Mapping[str, float | None]) -> None:
-        """Show an answer to every signal and to the certificate."""
-        readable = None if answer == "" else answer
-        for live in self._live.values():
-            live.add(readable, fields)
-        self._n += 1
-        self.certificate.add(readable)
-
-    def _stops(self, column: int) -> bool:
+    def _stops(self, checkpoint: int) -> bool:
         """Return whether the rule stops at this checkpoint."""
         rule, count, price = self._member
         if rule is not None:
-            return bool(rule.stops(self._live[count].state()))
-        fitted = self._policy.coefficients[column][:, price]
-        return bool(checked_gain(fitted[0] + self.features() @ fitted[1:]) <= 0)
-
-    def _uncertified(self) -> bool:
-        """Return whether the policy asks for a certificate that is still missing."""
-        alpha = self._policy.certify
-        return alpha is not None and self.certificate.risk > alpha
+            return bool(rule.stops(self._evidence.votes(count)))
+        fitted = self._policy.coefficients[checkpoint][:, price]
+        features = self._evidence.now().features()
+        return bool(checked_gain(fitted[0] + features @ fitted[1:]) <= 0)

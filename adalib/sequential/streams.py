@@ -8,14 +8,15 @@ before any comes first twice.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache, lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
+from adalib.datasets.saved import number
 from adalib.sequential.votes import Votes, count_votes, vote_weight
 
 Cost = Literal["samples", "tokens"] | Callable[[Responses], np.ndarray]
@@ -55,6 +56,24 @@ def answer_costs(responses: Responses, cost: Cost) -> np.ndarray:
             'or let cost be "samples"'
         )
     return responses.tokens
+
+
+def cost_to_save(cost: Cost) -> Any:
+    """Return a cost as plain values; raise ValueError for a function of one's own."""
+    if isinstance(cost, Money):
+        return asdict(cost)
+    if callable(cost):
+        raise ValueError("the policy's costs come from a function, which cannot be saved")
+    return cost
+
+
+def cost_from_saved(saved: Any) -> Cost:
+    """Return the cost that `cost_to_save` wrote; raise ValueError for anything else."""
+    if isinstance(saved, dict) and set(saved) == {"per_token", "per_answer"}:
+        return Money(**{name: number(price, name, 0, 1e12) for name, price in saved.items()})
+    if saved not in ("samples", "tokens"):
+        raise ValueError("its cost is neither samples nor tokens nor a price list")
+    return saved
 
 
 @dataclass(frozen=True, eq=False)

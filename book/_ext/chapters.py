@@ -28,8 +28,11 @@ MOVED = {
     "12_referee": "13_referee",
     "13_minds": "12_menus",
     "appendix_markets": "05_markets",
-    "calibration": "c_simulated",
+    "c_simulated": "../book/data-cards",
+    "calibration": "../book/data-cards",
     "d_markets": "05_markets",
+    "e_calibration": "c_rivals",
+    "f_patterns": "b_replication",
     "replication": "b_replication",
 }
 _SIGNPOST = """<!doctype html>

@@ -121,16 +121,14 @@ TOPICS: dict[str, dict[str, str]] = {
         "floor": "weak duality for power plants",
         "repeats": "Neyman's allocation",
     },
-    "e_calibration": {
+    "c_rivals": {
         "unseen": "rare losses that a sample does not show",
         "certified": "a certificate that may be read at any time",
         "ratio": "when a cascade pays",
     },
-    "f_patterns": {
+    "b_replication": {
         "equal": "equal cost, on a printed table",
         "memory": "remembered shares of an oracle's gain",
-        "match": "accuracy translated into answers",
-        "middle": "patterns under the null",
         "thin": "budgets that follow slopes, not gains",
     },
     "two_limits": {

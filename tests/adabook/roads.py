@@ -17,8 +17,7 @@ from scipy.optimize import brentq, linprog
 import adalib
 from adabook.exercises import JUDGED
 from adabook.exercises.cases import best_value
-from adabook.paper import results
-from adabook.paper.referee import register
+from adabook.paper import referee, results
 from adalib.sequential.courses import Courses
 from adalib.sequential.race_rules import PlainRace
 from adalib.sequential.streams import make_streams
@@ -194,33 +193,14 @@ def sisters():
     return 1 - comb(1797, 357) / comb(1799, 359)
 
 
-@road("f_patterns", "equal")
+@road("b_replication", "equal")
 def router_against_mix():
     return 0.554 - np.interp(2.58, [1, 4], [0.495, 0.539])
 
 
-@road("f_patterns", "match")
-def cost_of_the_oracle_by_bisection():
-    goal = adalib.cross_fitted_oracle(load("math-qwen15"), [2]).value.mean[0]
-    utility = table("math-qwen15")
-
-    def lead_of_the_mix(cost):
-        plan = adalib.best_mix(utility.acc, utility.cost, cost)
-        return (plan.weights * utility.acc).sum(axis=1).mean() - goal
-
-    return brentq(lead_of_the_mix, 1, 16)
-
-
-@road("f_patterns", "memory")
+@road("b_replication", "memory")
 def remembered_share():
     return brentq(lambda share: share * 0.586 + (1 - share) * 0.518 - 0.575, 0, 1)
-
-
-@road("f_patterns", "middle")
-def middle_fifth_of_the_null():
-    null = adalib.flat_null(1000).sample(48).table()
-    labels = adalib.frontier(null.acc, null.cost).at(3).labels
-    return null.cost[labels[np.argsort(null.acc[:, 0], kind="stable")[400:600]]].mean()
 
 
 @road("stopping", "tree")
@@ -291,7 +271,7 @@ def others_that_are_right():
 
 @road("referee", "falls")
 def claims_that_fall():
-    return sum(claim.verdict == "falls" for claim in register.CLAIMS)
+    return sum(claim.verdict == "falls" for claim in referee.CLAIMS)
 
 
 def worth_of_the_projects(money):
@@ -335,12 +315,12 @@ def repeats_by_a_scan():
     return middle[np.where(others >= 1, variance, np.inf).argmin()]
 
 
-@road("e_calibration", "unseen")
+@road("c_rivals", "unseen")
 def unseen_share():
     return brentq(lambda share: (1 - share) ** 300 - 0.05, 0, 1)
 
 
-@road("e_calibration", "certified")
+@road("c_rivals", "certified")
 def first_certified_count():
     count = 0
     while (2 ** (count + 1) - 1) / (count + 1) < 40:
@@ -348,7 +328,7 @@ def first_certified_count():
     return count
 
 
-@road("e_calibration", "ratio")
+@road("c_rivals", "ratio")
 def ratio_from_which_it_pays():
     return brentq(lambda ratio: 2 + 0.3 * ratio - ratio, 1, 10)
 
@@ -530,7 +510,7 @@ OBJECTS = {
     ("a_duality", "mean gap"): ([[1, 0]] + [[0.5, 0.5]] * 9, [1, 2], 0.01, [1] + [0] * 9),
     ("estimation", "null"): adalib.Population(np.full((60, 3), 1 / 3), np.zeros(60, dtype=int)),
     ("learning", "blind"): ("What is 12 plus 34?", "What is 12 over 34?"),
-    ("f_patterns", "thin"): thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]),
+    ("b_replication", "thin"): thin([0.4, 0.4, 0.41, 0.43, 0.5], [0.1, 0.1, 0.9, 0.9, 0.9]),
     ("deploy", "controller"): lambda costs, budget, first, step: (
         first * np.cumprod(np.exp(step * (costs / budget - 1)))
     ),

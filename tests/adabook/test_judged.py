@@ -349,7 +349,7 @@ MISSES = {
         "one text",
         (1, 2),
     ],
-    ("f_patterns", "thin"): [
+    ("b_replication", "thin"): [
         "twenty questions",
         adalib.UtilityTable(np.zeros((19, 5)), roads.BUDGETS),
         roads.thin([0.5] * 5, [0.1, 0.1, 0.9, 0.9, 0.9]),

@@ -22,24 +22,13 @@ c02_out_hard c12_by_leaving
 c02_printed_gsm c12_by_free
 c03_over c12_by_targeting
 c03_under c12_by_nine
-c04_cases ad_cases c08_cases
+c04_cases ad_cases
 c05_math_ratio c12_by_windows_claim
 c05_math_jensen c12_by_upper
 c05_math_agree c12_by_few_trials
 c05_math_error c12_by_one_trial
 c07_implied_gain c12_by_everywhere
-c07_ours_least c12_by_points
-c07_length_most c12_by_heuristic
 c07_few_out_text c12_by_method_claim
-c08_break_accuracy c12_by_drawn_claim
-c08_contrast_mean c12_by_by_difficulty
-c08_math_fine c12_by_powers
-c08_responsive_dear c12_by_responsive
-c08_responsive_first c12_by_four_clusters
-c08_tight c12_by_proportional
-rep_mix_error c12_by_stratified
-rep_svm_off c12_by_constant_gap
-rep_error_low c12_by_errors_claim
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 QUOTED = re.compile(r"\{(glue:text|points)\}`(\w+)(?::([^`]+))?`")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adalib
-from adalib.commands.cli import main
+from adalib.cli import main
 from adalib.datasets.menu import Menu
 from adalib.evaluate.heldout import Known, held_out
 from adalib.solve.reference import lp_value
@@ -232,27 +232,8 @@ def test_commands_take_a_menu(tmp_path, capsys):
     }
     assert found["cost"] <= 25
     assert "large x1" in found["labels"].values()
-    priced = ["--prices", "small=1,large=1", "--cost", "samples"]
-    assert main(["solve", file, "--budget", "1", "--budgets", "1,2", "--json", *priced]) == 0
-    assert json.loads(capsys.readouterr().out)["cost"] == 1
-    assert (
-        main(
-            ["evaluate", file, "--targets", "25,999", "--budgets", "1,2", "--json", "--folds", "2"]
-        )
-        == 0
-    )
+    assert main(["evaluate", file, "--targets", "25,999", "--budgets", "1,2", "--json"]) == 0
     out, err = capsys.readouterr()
     assert {row["target"] for row in json.loads(out)["rows"]} == {25, 999}
     assert "target 999 is more than" in err
     assert "target 25" not in err
-
-
-def test_bad_prices_are_one_line(tmp_path, refused):
-    file = str(write(tmp_path / "menu.jsonl", lines(two_models(n=12, samples=8))))
-    for name, prices, message in (
-        (file, "small", "give model=price with commas"),
-        (file, "small=1", "give one for each of small, large"),
-        (file, "small=1,large=x", "give model=price with commas"),
-        ("drill-fewshot", "a=1", "holds one model"),
-    ):
-        refused(["solve", name, "--budget", "25", "--budgets", "1,2", "--prices", prices], message)

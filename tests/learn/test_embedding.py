@@ -14,6 +14,7 @@ from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from adabook.paper.ablations import extra_features
 from adalib.datasets.files import DataError
+from adalib.datasets.responses import ReadText
 from adalib.evaluate.baselines import length
 from adalib.learn.embedding import TextEmbedding, character_ngrams, ngram_counts
 from adalib.learn.features import text_features

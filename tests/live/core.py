@@ -70,7 +70,7 @@ def strip():
 
 def command(*words):
     """Run a command of the package; what it prints."""
-    from adalib.commands.cli import main
+    from adalib.cli import main
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         code = main(words)
@@ -106,7 +106,7 @@ def core(folder):
     solved = json.loads(command("solve", str(file), "--budget", "2", "--json"))
     command("explore", str(file), "--out", str(page))
     # Every budget is a model to train, so two are enough.
-    quick = ["--targets", "2", "--folds", "2", "--budgets", "1,4"]
+    quick = ["--targets", "2", "--budgets", "1,4"]
     judged = json.loads(command("evaluate", str(file), *quick, "--json"))
     rng = np.random.default_rng(0)
     features = rng.random((60, 3))

@@ -69,16 +69,6 @@ def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
     assert files.most_memory() == 0
 
 
-@pytest.mark.parametrize("module", [None, ModuleType("empty")])
-def test_a_store_without_locks_says_so(monkeypatch, tmp_path, module):
-    from adalib.llm.store import Store
-
-    monkeypatch.setitem(sys.modules, "fcntl", module)
-    with pytest.warns(UserWarning, match="one collector per folder"), Store(tmp_path, {}) as store:
-        store.append({"id": "q", "sample": 0, "text": "1\n2"})
-    assert (tmp_path / "answers.jsonl").read_bytes().count(b"\n") == 1
-
-
 def test_work_goes_on_threads_where_no_process_can_be_started(monkeypatch):
     from concurrent.futures import process
 

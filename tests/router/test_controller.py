@@ -390,12 +390,11 @@ def other(count):
 
 
 @pytest.mark.parametrize("at_once", [1, 16])
-@pytest.mark.parametrize("round_price", [None, 0.01])
-def test_a_running_router_keeps_its_bound(round_price, at_once):
+def test_a_running_router_keeps_its_bound(at_once):
     """Every question is as dear as its rule lets it be, one answer after the other or several at
     once."""
     taught = load("word-fewshot").take(range(0, 372, 4))
-    router = Router.fit(taught, budget=3.0, signals=("votes",), round_price=round_price)
+    router = Router.fit(taught, budget=3.0, signals=("votes",))
     controller, over, close = router.controller, [], router.controller.close
 
     def noted(counted, cost):

@@ -48,7 +48,7 @@ def wrap(folder: Path, kind: str) -> None:
     (folder / "router.json").write_text(json.dumps(seal([about])[0]) + "\n")
 
 
-SCRIPT = "import sys; from adalib.commands.cli import main; sys.exit(main())"
+SCRIPT = "import sys; from adalib.cli import main; sys.exit(main())"
 
 
 def command(folder: Path, way: str, *words: str, **more) -> subprocess.Popen:

@@ -80,7 +80,6 @@ def test_a_saved_race_decides_as_before(fitted, tmp_path):
     [
         ({"cost": "samples"}, "counts tokens"),
         ({"cost": "tokens", "schedule": [1, 2]}, "no schedule"),
-        ({"cost": "tokens", "round_price": 0.1}, "rounds needs policy='priced'"),
         ({"cost": "tokens", "policy": "priced", "waiting_price": 0.1}, "needs policy='race'"),
     ],
 )

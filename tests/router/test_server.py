@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import httpx
-import numpy as np
 import openai
 import pytest
 import uvicorn
@@ -25,7 +24,6 @@ from fault_server import STREAM, USAGE, FaultServer
 from odd_replies import ODD, STRANGE, as_replies, bomb, changed
 
 from adalib import Router, load
-from adalib.datasets.populations import beta_population
 from adalib.llm.client import Client
 from adalib.llm.questions import Prompt
 from adalib.router import attempt, listening, watch
@@ -278,55 +276,6 @@ def test_a_request_with_a_number_that_is_none_costs_nothing(both):
     assert running.service.router.purse.spent == paid
     reply = running.post(adalib={"cap": 1e-9})
     assert (reply.status_code, reply.json()["error"]["code"]) == (400, "cap_too_low")
-
-
-def test_a_price_on_rounds_waits_half_as_often(tmp_path):
-    teach, score = beta_population(100, 1.5, 1.5, seed=2).sample(64).split_samples(0)
-    texts, spent = dict(zip(score.questions, score.answers, strict=True)), {}
-
-    class Recorded(FaultServer):
-        def reply(self, fault, request, key):
-            self.text = f"Answer: {texts[request['messages'][-1]['content']][request['seed']]}"
-            return super().reply(fault, request, key)
-
-    asks = [
-        {"messages": [{"role": "user", "content": question}], "seed": 0}
-        for question in score.questions
-    ]
-    for name, options in {
-        "one": {"schedule": range(1, 25)},
-        "some": {"round_price": 0.003},
-    }.items():
-        Router.fit(teach, budget=5, signals=("votes",), **options).save(tmp_path / name)
-        with Recorded() as upstream, serving(tmp_path / name, upstream, patience=300) as running:
-            reports = [running.post(**ask).json()["adalib"] for ask in asks]
-            right = sum(
-                one["answer"] == gold for one, gold in zip(reports, score.golds, strict=True)
-            )
-            samples, rounds = (
-                sum(one[figure] for one in reports) for figure in ("samples", "rounds")
-            )
-            assert len(upstream.seen) == samples == running.service.router.controller.spent
-            lines = running.http.get("/metrics").text.splitlines()
-            assert {f"adalib_rounds_sum {rounds:.1f}", "adalib_rounds_count 100.0"} <= set(lines)
-            assert sum(row[-1] for row in running.http.get("/live.json").json()["recent"]) == rounds
-            first = running.http.post(
-                "/simulate", json={"question": score.questions[0], "price": 0.003}
-            ).json()
-        spent[name] = np.array([samples, rounds, right])
-    ratio = spent["some"] / spent["one"]
-    assert ratio[1] < 0.5
-    assert ratio[[0, 2]] == pytest.approx(
-        [1, 1], abs=0.05
-    )  # a hundred questions: three more or fewer are right
-    assert (
-        together := first["asked_at_first"]
-    ) > 1  # nobody is answered before all of the first round are there
-    with (
-        Recorded(together=together) as upstream,
-        serving(tmp_path / "some", upstream, patience=300) as running,
-    ):
-        assert running.post(**asks[0], adalib={"price": 0.003}).status_code == 200
 
 
 def test_costs_that_drift_are_noted(folder):

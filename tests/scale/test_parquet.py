@@ -17,7 +17,7 @@ import pytest
 from random_tables import random_table
 
 import adalib
-from adalib.commands.cli import main
+from adalib.cli import main
 from adalib.datasets.files import line_parts, read_lines
 from adalib.evaluate.scores import as_table
 from adalib.scale import stream, tables

@@ -7,15 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from adalib.datasets.populations import beta_population
 from adalib.sequential.certificate import (
     Certificate,
     certified,
     inverse_evidence,
     log_evidence,
 )
-from adalib.sequential.files import load_stopping, save_stopping
-from adalib.sequential.policy import PricedStopping
 
 ALPHA = 0.05
 CLASSES = st.lists(st.lists(st.integers(-1, 3), min_size=40, max_size=40), min_size=1, max_size=4)
@@ -122,39 +119,3 @@ def test_one_question_is_certified_as_many_are(rows):
         assert winner == -1 or one.risk_of(int(winner)) <= 0.2
     assert Certificate().answer is None
     assert Certificate().risk == Certificate().risk_of("7") == 1.0
-
-
-@pytest.fixture(scope="module")
-def certain():
-    teach, score = beta_population(120, 2, 0.7, seed=3).sample(80).split_samples(0)
-    return PricedStopping(("votes",), repeats=4, certify=ALPHA).fit(teach), score
-
-
-def test_a_policy_stops_no_earlier_than_its_certificate(certain, tmp_path):
-    policy, score = certain
-    streams = policy.streams(score, 1, 2)
-    when, _ = certified(streams.classes, ALPHA)
-    stops, _ = policy.play(policy.members, streams)
-    assert (policy.schedule[stops] >= np.minimum(when, policy.schedule[-1])[:, None]).all()
-    save_stopping(policy, tmp_path / "policy.json")
-    again = load_stopping(tmp_path / "policy.json")
-    assert again.certify == ALPHA
-    for row in range(0, len(stops), 9):
-        for number in {0, len(policy.members) - 1}:
-            session = again.begin(number)
-            asked = 0
-            for answer in streams.classes[row].tolist():
-                asked += 1
-                if not session.add(answer):
-                    break
-            assert asked == policy.schedule[stops[row, number]]
-            assert session.certificate.risk <= ALPHA or asked == policy.schedule[-1]
-
-
-def test_a_budget_below_the_price_of_certainty_is_refused(certain):
-    policy, score = certain
-    with pytest.raises(ValueError, match="the cheapest rule costs"):
-        policy.start(1.5)
-    assert policy.costs[0] > 10
-    with pytest.raises(ValueError, match="certify is 5"):
-        PricedStopping(certify=5)

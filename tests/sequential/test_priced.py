@@ -10,10 +10,9 @@ import pytest
 from conftest import ROOT
 
 from adalib import load, noise_features, text_features
+from adalib.datasets.files import DataError
 from adalib.datasets.populations import Population, beta_population, flat_null
-from adalib.datasets.sealed import seal
 from adalib.evaluate.intervals import mean_interval
-from adalib.sequential.files import load_stopping, save_stopping
 from adalib.sequential.induction import backward_induction
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
@@ -101,7 +100,7 @@ def votes(real):
     return PricedStopping(("votes",), exact=True).fit(real[0])
 
 
-def test_a_saved_policy_meets_the_same_budgets(real, fitted, tmp_path):
+def test_a_saved_policy_meets_the_same_budgets(real, fitted):
     for budget in (1.0, 1.5, 2.0, 5.0):
         mix = fitted.mix(budget)
         assert (1 - mix.share) * fitted.costs[mix.low] + mix.share * fitted.costs[
@@ -110,9 +109,8 @@ def test_a_saved_policy_meets_the_same_budgets(real, fitted, tmp_path):
     played = fitted.replay(real[1], [1.5, 3.0], real[3])
     assert played.cost.mean(axis=0) == pytest.approx([1.5, 3.0], rel=0.15)  # 56 questions
     assert played.accuracy.shape == (56, 2)
-    save_stopping(fitted, tmp_path / "policy.json")
-    again = load_stopping(tmp_path / "policy.json").replay(real[1], [1.5, 3.0], real[3])
-    assert all(map(np.array_equal, played, again))
+    again = PricedStopping.from_dict(json.loads(json.dumps(fitted.to_dict())))
+    assert all(map(np.array_equal, played, again.replay(real[1], [1.5, 3.0], real[3])))
 
 
 @pytest.mark.parametrize(
@@ -243,27 +241,63 @@ def test_a_gain_that_is_not_finite_raises(real, monkeypatch):
         sound.begin(priced).add("7")
 
 
-def test_a_wrong_file_ends_in_one_line(tmp_path):
-    for version, signals, message in (
-        (2, ["votes"], "not what adalib saves"),
-        (3, {"votes": {}}, "not a sound policy"),
-    ):
-        about = {"format": f"adalib stopping, version {version}", "signals": signals}
-        (tmp_path / "bad.json").write_text(json.dumps(seal([about])[0]) + "\n")
-        with pytest.raises(ValueError, match=rf"\A[^\n]+ is {message}[^\n]*\Z"):
-            load_stopping(tmp_path / "bad.json")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "race"},
+        {"version": 99},
+        {"signals": {"mood": {}}},
+        {"signals": {"votes": {"sharpness": 1}}},
+        {"deciding_count": "text"},
+        {"cost": "hours"},
+        {"unit": "1"},
+        {"unit": float("nan")},
+        {"schedule": [2, 1]},
+        {"schedule": [1]},
+        {"prices": [[0.1]]},
+        {"coefficients": []},
+        {"members": []},
+        {"members": [{"price": 99}]},
+        {"members": [{"rule": "os.system", "by": "votes"}]},
+        {"members": [{"rule": "Fixed", "by": "votes", "answers": 10**9}]},
+        {"costs": [1.0]},
+        {"accuracies": None},
+    ],
+    ids=str,
+)
+def test_damaged_data_are_refused_in_one_sentence(votes, change):
+    with pytest.raises(DataError) as caught:
+        PricedStopping.from_dict(votes.to_dict() | change)
+    assert "\n" not in str(caught.value)
 
 
-def test_a_price_list_is_saved_too(real, tmp_path):
+@pytest.mark.parametrize("data", [None, [], "stopping", {}, {"kind": "stopping"}], ids=str)
+def test_data_of_something_else_are_refused(data):
+    with pytest.raises(DataError):
+        PricedStopping.from_dict(data)
+
+
+def test_data_with_a_field_missing_or_odd_are_refused_or_decide(votes):
+    """Whatever a field becomes, reading it ends in a policy that decides or in a DataError."""
+    data = json.loads(json.dumps(votes.to_dict()))
+    for field in data:
+        for odd in (None, True, -1, 10**30, "", "nan", [], {}, [[]], [None], {"votes": None}):
+            try:
+                again = PricedStopping.from_dict(data | {field: odd})
+            except DataError:
+                continue
+            assert again.begin(0).add("7") in (True, False)
+
+
+def test_a_price_list_is_saved_too(real):
     bill = Money(per_token=0.2, per_answer=0.1)
     policy = PricedStopping(("votes",), cost=bill, schedule=range(1, 9), repeats=4).fit(real[0])
-    save_stopping(policy, tmp_path / "policy.json")
-    again, spend = load_stopping(tmp_path / "policy.json"), 2 * bill(real[1]).mean()
+    again, spend = PricedStopping.from_dict(policy.to_dict()), 2 * bill(real[1]).mean()
     assert again.cost == bill
     assert np.array_equal(policy.replay(real[1], [spend]).cost, again.replay(real[1], [spend]).cost)
     policy.cost = lambda responses: responses.tokens
     with pytest.raises(ValueError, match="cannot be saved"):
-        save_stopping(policy, tmp_path / "other.json")
+        policy.to_dict()
 
 
 def test_no_gain_where_votes_say_nothing():

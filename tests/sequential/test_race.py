@@ -13,12 +13,10 @@ from virtual_time import in_virtual_time
 from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population
 from adalib.datasets.responses import Responses
-from adalib.datasets.sealed import seal
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.sequential.courses import Courses
 from adalib.sequential.induction import cross_fitted
 from adalib.sequential.race import PricedRace, settle_race
-from adalib.sequential.race_files import load_race, save_race
 from adalib.sequential.race_rules import FAMILIES, InRounds, Outcome, PlainRace, TunedRaces
 from adalib.sequential.race_session import RaceSession
 from adalib.sequential.race_state import PricedMember, decision_points
@@ -260,22 +258,29 @@ class TestPolicy:
             theirs = tuned.replay(score, budgets).accuracy.mean(axis=0)
             assert (ours > theirs - 0.01).all(), name
 
-    def test_a_saved_race_plays_the_same(self, race, halves, tmp_path):
-        save_race(race, tmp_path / "race.json")
-        again = load_race(tmp_path / "race.json")
+    def test_a_saved_race_plays_the_same(self, race, halves):
+        again = PricedRace.from_dict(json.loads(json.dumps(race.to_dict())))
         budgets = [race.unit * b for b in (1.2, 2, 3)]
         for price in (0.0, 0.1):
             played = (one.replay(halves[1], budgets, waiting_price=price) for one in (race, again))
             assert all(map(np.array_equal, *played))
 
-    def test_a_wrong_file_ends_in_one_line(self, race, tmp_path):
-        path = tmp_path / "race.json"
-        save_race(race, path)
-        record = json.loads(path.read_text())
-        for key, value in (("most", 1), ("unit", -1), ("members", []), ("costs", [1.0])):
-            path.write_text(json.dumps(seal([record | {key: value}])[0]) + "\n")
-            with pytest.raises(DataError, match=r"\A[^\n]+ is not a sound race file[^\n]*\Z"):
-                load_race(path)
+    @pytest.mark.parametrize(
+        "change",
+        [{"kind": "stopping"}, {"most": 1}, {"unit": -1}, {"members": []}, {"costs": [1.0]}],
+        ids=str,
+    )
+    def test_damaged_data_are_refused_in_one_sentence(self, race, change):
+        with pytest.raises(DataError) as caught:
+            PricedRace.from_dict(race.to_dict() | change)
+        assert "\n" not in str(caught.value)
+
+    def test_a_rule_of_another_size_is_refused(self, race):
+        data = json.loads(json.dumps(race.to_dict()))
+        priced = next(member for member in data["members"] if "rules" in member)
+        priced["rules"][0][3][0].pop()
+        with pytest.raises(DataError):
+            PricedRace.from_dict(data)
 
     def test_what_it_needs(self, halves):
         with pytest.raises(ValueError, match="no signal"):

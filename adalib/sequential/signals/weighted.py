@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adalib.datasets.sealed import number
+from adalib.datasets.saved import number
 from adalib.sequential.rules import Margin, Rule
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.signals.votes import VoteCount

@@ -184,7 +184,7 @@ def _blind(answer: Any) -> str | None:
 
 
 @_exercise(
-    "f_patterns", "thin", "ten gains too small to buy, and one large gain from a small budget"
+    "b_replication", "thin", "ten gains too small to buy, and one large gain from a small budget"
 )
 def _thin(table: Any) -> str | None:
     """A table whose first half gains more and is bought nothing."""

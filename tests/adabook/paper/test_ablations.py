@@ -14,7 +14,6 @@ import adabook.paper
 import adalib
 from adabook.paper import ablations, theorems
 from adabook.paper.ablations import Comparison, Trial
-from adabook.paper.referee import measures
 from adabook.paper.settings import PAPER_ABLATIONS
 from adalib import UtilityTable
 
@@ -123,7 +122,7 @@ def test_a_perfect_copy_has_no_gap(noise_pool):
     assert first.cost == 1
 
 
-def test_near_misses_count_the_errors():
+def test_confusion_and_losses_by_hand():
     acc = np.array([[0.1, 0.6, 0.7], [0.5, 0.5, 0.5], [0.2, 0.3, 0.9]])
     pooled = ablations.pool(
         {"only": UtilityTable(acc, [1, 2, 4])}, adalib.noise_features(3, 2), targets=[7 / 3]
@@ -134,13 +133,6 @@ def test_near_misses_count_the_errors():
     losses, lam = found.losses("gbm"), pooled.lam[0]
     assert losses[["label", "predicted", "count"]].to_numpy().tolist() == [[1, 0, 1], [2, 0, 1]]
     assert losses.loss.to_numpy() == pytest.approx([0.5 - lam, 0.7 - 3 * lam])
-    found = measures.near_misses([[80, 5, 1, 0], [6, 2, 0, 0], [3, 0, 1, 1], [1, 0, 0, 0]])
-    assert found["error"] == pytest.approx(17 / 100)
-    assert found["near"] == pytest.approx((5 + 6 + 1) / 17)
-    assert found["to_first"] == pytest.approx(10 / 17)
-    assert found["far_to_first"] == pytest.approx(4 / 17)
-    assert found["from_first"] == pytest.approx(6 / 17)
-    assert measures.near_misses(np.eye(3))["error"] == 0
 
 
 def test_grouped_questions_stay_together(noise_pool):
@@ -283,3 +275,32 @@ def test_labels_for_training_know_nothing_of_the_questions_held_out(noise_pool):
         noise_pool.labelled_among(np.ones(noise_pool.n, dtype=bool)).tolist()
         == noise_pool.labels.tolist()
     )
+
+
+def test_class_means_against_pandas_and_a_planted_signal():
+    rng = np.random.default_rng(3)
+    labels = rng.permutation(np.repeat([0, 2, 3], [60, 30, 10]))
+    features = pd.DataFrame(rng.standard_normal((100, 5)), columns=list("abcde"))
+    features["d"] += 3.0 * (labels == 2)
+    features["e"] = 1.0
+    z = (features - features.mean()) / features.std(ddof=0).replace(0, 1)
+    pd.testing.assert_frame_equal(
+        ablations.class_means(features, labels), z.groupby(labels).mean().T, check_names=False
+    )
+    beyond = ablations.beyond_chance(features, labels)
+    assert beyond.loc["d", 2]
+    assert not beyond.loc["a":"c"].any(axis=None)
+    gains = ablations.class_gains(features, labels)
+    assert gains.sum().to_numpy() == pytest.approx(1)
+    assert gains[2].idxmax() == "d"
+    assert (gains.loc["e"] == 0).all()
+
+
+def test_noise_passes_shuffled_labels_as_rarely_as_promised():
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 3, 120)
+    passed = [
+        ablations.beyond_chance(adalib.noise_features(120, 16, seed), labels, 100).any()
+        for seed in range(40)
+    ]
+    assert np.mean(passed) < 0.12  # 120 draws at 5%

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import adalib
 from adabook import paper
 from adabook.paper import ablations, results, settings
-from adabook.paper.referee import measures
 from adabook.paper.results import TARGETS, TOLERANCE
 from adalib.evaluate.scores import as_table
 
@@ -105,21 +104,6 @@ def test_what_the_printed_tables_imply_for_held_out_questions():
     assert (implied.held_out_imitation < implied.majority).sum() == 10
     assert (implied.accuracy - implied.accuracy_if).abs().max() == pytest.approx(0.0026, abs=5e-5)
     assert (implied.imitation - implied.imitation_if).abs().max() == pytest.approx(0.014, abs=5e-4)
-
-
-def test_frontiers_meet_their_closed_forms():
-    found = measures.pareto(MATH, grid=(1, 1.5, 4, 16)).set_index("budget")
-    curve = paper.paper_population(MATH).acc().mean(axis=0)
-    everyone = found[["oracle", "mix", "fixed", "random", "worth"]]
-    assert np.allclose(everyone.loc[1], curve[0])  # with one answer each there is nothing to choose
-    assert found.fixed[4] == found.random[4] == pytest.approx(curve[2])
-    assert found.fixed[16] == pytest.approx(curve[4])
-    assert found.random[1.5] == pytest.approx((curve[0] + curve[1]) / 2)
-    assert (found.oracle >= found.mix - 1e-12).all()
-    assert (found.mix >= found.random - 1e-12).all()
-    assert (found.oracle >= found.worth - 1e-12).all()  # nobody beats the truth, and
-    assert (found.claimed > found.oracle).iloc[1:].all()  # the claim does
-    assert found.oracle.is_monotonic_increasing
 
 
 def test_the_mix_costs_what_its_hull_says():

@@ -1,8 +1,8 @@
 """The paper's ablations, each next to what it shows where there is nothing to see.
 
 Extra features (`features`), five classifiers (`comparison`) on a pool of rows (`pools`), menus of
-budgets (`menus`), and how many labelled questions a policy needs (`learning_curves`). Explained in
-the chapter "Results and ablations".
+budgets (`menus`), how many labelled questions a policy needs (`learning_curves`), and which
+features matter for which budget (`importance`). Explained in the chapter "Results and ablations".
 """
 
 from adabook.paper.ablations.comparison import (
@@ -15,6 +15,7 @@ from adabook.paper.ablations.comparison import (
     zoo,
 )
 from adabook.paper.ablations.features import EXTRA_FEATURES, LEAKS, extra_features
+from adabook.paper.ablations.importance import beyond_chance, class_gains, class_means
 from adabook.paper.ablations.learning_curves import SHARES, learning_curve, recorded_curve
 from adabook.paper.ablations.menus import MENUS, granularity
 from adabook.paper.ablations.pools import Pooled, pool, real_pool, simulated_pool
@@ -29,6 +30,9 @@ __all__ = [
     "Comparison",
     "Pooled",
     "Trial",
+    "beyond_chance",
+    "class_gains",
+    "class_means",
     "classifiers",
     "extra_features",
     "granularity",

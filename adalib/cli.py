@@ -1,0 +1,410 @@
+"""The commands: ``adalib COMMAND ...`` or ``python -m adalib COMMAND ...``.
+
+A command is a function: its signature says what the command takes, its docstring what ``--help``
+prints (the package `cyclopts` reads both). `collect` and `serve` are the functions of the library
+themselves. What goes wrong with a user's input ends in `main`, as one line on standard error and
+exit code 2.
+"""
+
+from __future__ import annotations
+
+import json as json_format
+import os
+import shlex
+import sys
+import textwrap
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median_high
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import cyclopts
+
+import adalib
+
+if TYPE_CHECKING:
+    from adalib.datasets.menu import Menu
+    from adalib.datasets.responses import Responses
+    from adalib.evaluate.scores import HeldOutRow
+    from adalib.table import UtilityTable
+
+_BAD_INPUT = 2
+_INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
+_LONG = 200  # characters; an answer that was read out of a text is shorter
+
+# The extra of pyproject.toml that installs a library, by the library's name in an import.
+_EXTRAS = {
+    **dict.fromkeys(("pandas", "scipy", "sklearn", "threadpoolctl", "xgboost"), "learn"),
+    **dict.fromkeys(("math_verify", "latex2sympy2_extended", "sympy", "mpmath"), "math"),
+    "openai": "client",
+    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
+}
+
+
+def _split(type_: Any, tokens: Sequence[cyclopts.Token]) -> tuple[Any, ...]:
+    """Read "1.5,2,3" as a tuple."""
+    entry = type_.__args__[0]
+    return tuple(entry(word) for word in tokens[0].value.split(","))
+
+
+_LIST = cyclopts.Parameter(converter=_split, n_tokens=1)
+_NO_NEGATIVE = cyclopts.Parameter(negative=())
+Budgets = Annotated[tuple[int, ...], _LIST]
+Numbers = Annotated[tuple[float, ...], _LIST]
+Words = Annotated[tuple[str, ...], _LIST]
+Flag = Annotated[bool, _NO_NEGATIVE]
+
+app = cyclopts.App(
+    name="adalib",
+    help="Who deserves more samples?",
+    version=adalib.__version__,
+    help_flags="--help",
+)
+app.command(
+    "adalib.collect:collect",
+    name="collect",
+    help="Sample answers to a file of questions from any OpenAI-compatible endpoint.",
+)
+app.command(
+    "adalib.server:serve",
+    name="serve",
+    help="Serve a fitted router as an OpenAI-compatible endpoint in front of another.",
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, 2 for bad input, 130 if interrupted."""
+    words = sys.argv[1:] if argv is None else argv
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: _note(f"note: {message}")
+        try:
+            result = app(
+                words, exit_on_error=False, print_error=False, result_action="return_value"
+            )
+            if result is not None:
+                print(f"wrote {result}")
+            return 0
+        except KeyboardInterrupt:
+            _note("stopped")
+            return _INTERRUPTED
+        except ImportError as error:
+            _note(_missing_extra(error))
+            return _BAD_INPUT
+        except cyclopts.UnknownCommandError:
+            names = ", ".join(name for name in app if not name.startswith("-"))
+            _note(f"there is no command {words[0]!r}; choose one of {names}")
+            return _BAD_INPUT
+        # Errors of ours are a ValueError or RuntimeError with one line for the user.
+        except (cyclopts.CycloptsError, ValueError, RuntimeError, OSError) as error:
+            _note(str(error))
+            return _BAD_INPUT
+
+
+def _note(text: str) -> None:
+    """Write one line to standard error; standard output holds the result alone."""
+    line = " ".join(text.split())
+    # A file's text may hold codes that control a terminal.
+    print("adalib:", "".join(c if c.isprintable() else "?" for c in line), file=sys.stderr)
+
+
+def _missing_extra(error: ImportError) -> str:
+    """Return one sentence on the extra that installs a missing library."""
+    cause = error.__cause__ or error  # cyclopts wraps what goes wrong in loading a command
+    library = str(getattr(cause, "name", "")).partition(".")[0]
+    if library not in _EXTRAS:
+        raise error
+    extra = _EXTRAS[library]
+    return f"this needs {library}, which is missing; run pip install 'adalib[{extra}]'"
+
+
+@app.command
+def solve(
+    file: str,
+    *,
+    budget: float,
+    budgets: Budgets = (1, 2, 4, 8, 16),
+    estimator: Literal["subsets", "windows"] = "subsets",
+    ties: Literal["share", "first"] = "share",
+    cost: Literal["samples", "tokens"] = "samples",
+    json: Flag = False,
+) -> None:
+    """Find the best budget for every question, given what a question may cost on average.
+
+    This is the best plan in hindsight on these very answers; `evaluate` says what survives on
+    others.
+
+    Parameters
+    ----------
+    file : str
+        Answers (.jsonl), accuracies (.csv), or the name of a bundled setting.
+    budget : float
+        What a question may cost on average.
+    budgets : tuple of int
+        Numbers of answers on offer, such as 1,2,4.
+    estimator : str
+        How accuracy is estimated.
+    ties : str
+        What happens to tied votes.
+    cost : str
+        What a budget costs: its answers, or their tokens.
+    json : bool
+        Print one JSON object and nothing else.
+    """
+    from adalib.solve.frontier import frontier
+
+    table = _table(file, budgets, estimator, ties, cost)
+    best = frontier(table.acc, table.cost).at(budget)
+    numbers = {
+        name: getattr(best, name)
+        for name in ("budget", "lam", "cost", "accuracy", "bound", "slack")
+    }
+    bought = [table.budgets[label] for label in best.labels.tolist()]
+    split = None
+    if best.split is not None:
+        row, low, high, share = best.split
+        low_budget, high_budget = table.budgets[low], table.budgets[high]
+        split = {"id": table.ids[row], "low": low_budget, "high": high_budget, "share": share}
+    if json:
+        labels = dict(zip(table.ids, bought, strict=True))
+        _print_json({**numbers, "labels": labels, "split": split})
+        return
+    for name, number in numbers.items():
+        print(f"{name:9} {number:.6g}")
+    count_by_budget = Counter(bought)
+    for offered in table.budgets:
+        print(f"budget {offered}: {count_by_budget[offered]:,} of {table.n:,} questions")
+    if split:
+        share = f"{split['share']:.1%} of cases"
+        print(f"to spend the slack, give {split['id']!r} budget {split['high']} in {share}")
+    print("best in hindsight on these answers, so optimistic; adalib evaluate says what survives")
+
+
+def _table(
+    file: str,
+    budgets: Sequence[int],
+    estimator: Literal["subsets", "windows"],
+    ties: Literal["share", "first"],
+    cost: Literal["samples", "tokens"],
+) -> UtilityTable:
+    """Read a table of accuracies, or estimate one from answers."""
+    from adalib.datasets.menu import Menu
+    from adalib.explorer import read_csv
+
+    if file.lower().endswith(".csv"):
+        return read_csv(file)
+    answers = _load(file)
+    if isinstance(answers, Menu):  # whose costs are prices times answers or tokens already
+        return answers.table(budgets, estimator, ties)
+    return answers.table(budgets, estimator, ties, cost)
+
+
+@app.command
+def evaluate(
+    file: str,
+    *,
+    targets: Numbers | None = None,
+    budgets: Budgets = (1, 2, 4, 8, 16),
+    cost: Literal["samples", "tokens"] = "samples",
+    groups: str | None = None,
+    all: Flag = False,
+    json: Flag = False,
+) -> None:
+    """Say whether adaptive allocation pays on a file of sampled answers, held out.
+
+    Policies learn from one half of every question's samples, are scored with the other half, and
+    only on questions that they have not seen. A gain is counted over the best random mix at the
+    cost that a policy really had.
+
+    Parameters
+    ----------
+    file : str
+        Answers (.jsonl), also of several models, or the name of a bundled setting.
+    targets : tuple of float
+        Average costs to aim for, such as 1.5,2,3; default 2, 3 and 4 times the cheapest budget.
+    budgets : tuple of int
+        Numbers of answers on offer.
+    cost : str
+        What is paid: answers, or their tokens, in multiples of an average answer.
+    groups : str
+        Keep questions with the same value of this field in one fold.
+    all : bool
+        Print every policy at every target.
+    json : bool
+        Print one JSON object and nothing else.
+    """
+    from adalib.evaluate.compare import compare
+    from adalib.evaluate.scores import as_table
+    from adalib.evaluate.verdict import summary, verdict
+
+    answers = _load(file)
+    rows = compare(answers, targets, budgets, cost=cost, groups=groups)
+    if json:
+        _print_json({"rows": [_promised(row) for row in rows], "verdict": verdict(rows)})
+        return
+    print(textwrap.fill(verdict(rows), 100))
+    by = "" if groups is None else f" by {groups}"
+    print(f"\nHeld out{by}, {answers.n} questions with {answers.samples} samples:")
+    if all:
+        table = as_table(rows).drop(columns="protocol")
+        print(table.to_string(index=False, na_rep="–", float_format="{:.4f}".format))
+    else:
+        print(summary(rows).to_string(index=False))
+        print("Accuracies in percent, gains in points, with 95% intervals; every policy: --all")
+    print(_next_step(file, answers, rows))
+
+
+def _promised(row: HeldOutRow) -> dict[str, Any]:
+    """Return the fields of a row that --json prints; a race is judged by its waiting too."""
+    from adalib.evaluate.trials import RACE
+
+    names = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+    if row.policy == RACE:
+        names.append("waiting")
+    return {name: getattr(row, name) for name in names}
+
+
+def _next_step(file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow]) -> str:
+    """Return the command to type next: fit the policy that pays, or look at the file."""
+    from adalib.datasets.menu import Menu
+    from adalib.evaluate.trials import RACE
+    from adalib.evaluate.verdict import judged
+
+    judgement = judged(rows)[0]
+    best = judgement.rows[judgement.best]
+    name = shlex.quote(file)
+    if judgement.word() != "pays" or isinstance(answers, Menu):
+        return f"Next: adalib explore {name} --out explore.html"
+    if best.policy != RACE:
+        return f"Next: adalib fit {name} --budget {best.target:g} --out router"
+    tokens = best.target * answers.tokens.mean()
+    return f"Next: adalib fit {name} --policy race --budget {tokens:.0f} --out router"
+
+
+@app.command
+def explore(
+    file: str, *, out: str = "explore.html", cost: Literal["samples", "tokens"] | None = None
+) -> None:
+    """Write one self-contained page that explores a file, without Python or a network.
+
+    Parameters
+    ----------
+    file : str
+        Answers (.jsonl), accuracies (.csv), or the name of a bundled setting.
+    out : str
+        The page to write.
+    cost : str
+        What a budget costs: its answers, or their tokens.
+    """
+    from adalib.datasets.loading import bundled
+    from adalib.datasets.responses import Responses
+    from adalib.explorer import page, read_csv, setting
+
+    if os.path.realpath(file) == os.path.realpath(out):
+        raise ValueError(f"--out is the file itself, {out}; give the page another name")
+    name = Path(file).name
+    about: dict[str, Any] = {"name": name, "title": name, "kind": "yours"}
+    if file in bundled():
+        about["kind"] = "real"
+    if file.lower().endswith(".csv"):
+        if cost is not None:
+            raise ValueError(f"{file}: a table of accuracies has its own costs; leave out --cost")
+        described = setting(read_csv(file), **about)
+    else:
+        answers = _load(file)
+        if cost == "tokens" and isinstance(answers, Responses):
+            table = answers.table(cost="tokens")
+            described = setting(table, responses=answers, unit="tokens", **about)
+        else:
+            described = setting(answers, **about)
+    written = page([described], out)
+    size = f"{written.stat().st_size / 1024:.0f} KB"
+    print(f"wrote {written} ({size}); open it in a browser, no network needed")
+
+
+@app.command
+def fit(
+    file: str,
+    *,
+    budget: float,
+    out: str,
+    policy: Literal["priced", "race"] = "priced",
+    signals: Words | None = None,
+    cost: Literal["samples", "tokens"] = "samples",
+    groups: str | None = None,
+) -> None:
+    """Learn a policy from a file of sampled answers, and save it for `serve`.
+
+    The folder holds JSON and nothing that runs. `evaluate` says which policy pays.
+
+    Parameters
+    ----------
+    file : str
+        Answers (.jsonl) of one model, or the name of a bundled setting.
+    budget : float
+        What a question may cost on average: answers, or tokens with a race or --cost tokens.
+    out : str
+        The folder to write.
+    policy : str
+        Stop at a price (priced), or start several answers and cancel the slow ones (race).
+    signals : tuple of str
+        What it looks at, such as votes,text; default every signal that the file has.
+    cost : str
+        What an answer costs: 1, or its tokens. A race counts tokens.
+    groups : str
+        Leave questions with the same value of this field out together.
+    """
+    from adalib.datasets.menu import Menu
+    from adalib.evaluate.compare import column
+    from adalib.sequential.policy import PricedStopping
+    from adalib.sequential.race import PricedRace
+
+    if Path(out, "router.json").exists():
+        raise ValueError(f"{out}: holds a router already; remove it, or name another folder")
+    answers = _load(file)
+    if isinstance(answers, Menu):
+        raise ValueError(f"{file}: holds several models; give the answers of one model")
+    learner = PricedRace(signals) if policy == "race" else PricedStopping(signals, cost=cost)
+    family = None if groups is None else column(answers, groups)
+    router = adalib.Router.fit(answers, budget, learner, groups=family)
+    router.save(out)
+    print(
+        f"fitted {policy} on {answers.n:,} questions, budget {budget:g} {router.unit} per "
+        f"question, first price {router.controller.price:.4g}"
+    )
+    print(f"wrote {out}; next: adalib serve {shlex.quote(out)} --upstream URL --model M")
+
+
+def _load(file: str) -> Responses | Menu:
+    """Read sampled answers; refuse those whose accuracies would be wrong."""
+    from adalib.datasets.loading import load
+    from adalib.datasets.menu import Menu
+
+    answers = load(file)
+    for responses in answers.models.values() if isinstance(answers, Menu) else [answers]:
+        _check_answers(responses)
+    return answers
+
+
+def _check_answers(responses: Responses) -> None:
+    """Refuse whole texts in the place of answers, and formulas that cannot be compared."""
+    from adalib.vote.answers import is_formula
+
+    typical_answer = median_high(len(row[0]) for row in responses.answers)
+    longest_gold = max(len(gold) for gold in responses.golds)
+    if responses.correct is None and typical_answer > _LONG > longest_gold:
+        raise ValueError(
+            f"{responses.source}: its answers are whole texts; read the answer out of each "
+            "(adalib.extract_answer), or say which are right in a field correct"
+        )
+    if find_spec("math_verify") or "classes" in responses.extras:
+        return
+    if any(is_formula(answer) for row in responses.answers for answer in row):
+        raise ModuleNotFoundError(name="math_verify")
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    """Print one JSON object on one line."""
+    print(json_format.dumps(value, ensure_ascii=False))

@@ -1,0 +1,184 @@
+"""Compare all policies that a file of answers allows, at average costs that one can read."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from adalib.datasets.menu import Menu
+from adalib.datasets.responses import Responses
+from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
+from adalib.evaluate.scores import HeldOutRow
+from adalib.evaluate.trials import (
+    RACE,
+    Learner,
+    Planner,
+    RaceInAnswers,
+    planning_policies,
+    stopping_policies,
+)
+from adalib.sequential.race import PricedRace
+
+Cost = Literal["samples", "tokens"]
+
+
+def compare(
+    responses: Responses | Menu,
+    targets: Sequence[float] | None = None,
+    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    *,
+    cost: Cost = "samples",
+    groups: str | None = None,
+) -> list[HeldOutRow]:
+    """Hold out every policy that these answers allow, next to the baselines and the noise control.
+
+    Label and curve policies decide before asking. Of one model's answers, priced stopping and its
+    peers decide while answers arrive, and where answers have tokens, the race starts several at
+    once. Explained in the chapter "Results and ablations".
+
+    Parameters
+    ----------
+    responses : Responses or Menu
+        Recorded answers.
+    targets : sequence of float, optional
+        Average costs per question, in average answers of one model, or in the unit of a menu.
+        Default: 2, 3 and 4 times the cheapest budget, where they lie below the largest.
+    budgets : sequence of int
+        Numbers of answers on offer. Those that half of the answers cannot hold are left out, with a
+        warning.
+    cost : {"samples", "tokens"}
+        What is paid: answers, or their tokens, which are counted in average answers.
+    groups : str, optional
+        The field that names a question's group; questions of one group stay in one fold.
+
+    Returns
+    -------
+    list of HeldOutRow
+        The rows of `held_out`.
+
+    Raises
+    ------
+    ValueError
+        If the answers are too few, a field or the tokens are missing, or a target cannot be met.
+
+    See Also
+    --------
+    held_out : The protocol, for policies of your own.
+    verdict : Says in words whether adaptive allocation pays.
+
+    Examples
+    --------
+    >>> from adalib import flat_null
+    >>> rows = compare(flat_null(40).sample(8), [2], budgets=(1, 4))
+    >>> [row.policy for row in rows][-3:]
+    ['adaptive_consistency', 'esc', 'noise']
+    """
+    offered = _possible_budgets(budgets, responses)
+    unit = _average_tokens(responses) if cost == "tokens" else 1.0
+    cheapest, largest = _cost_range(responses, offered)
+    if targets is None:
+        usual = [multiple * cheapest for multiple in (2, 3, 4) if multiple * cheapest < largest]
+        targets = usual or [(cheapest + largest) / 2]
+    protocol = Protocol(
+        groups=None if groups is None else column(responses, groups),
+        table=partial(Responses.table, cost="tokens") if cost == "tokens" else None,
+    )
+    rows = held_out(
+        responses,
+        [target * unit for target in targets],
+        offered,
+        learners=_policies(responses, cost),
+        protocol=protocol,
+    )
+    # After the work, so that input which cannot be evaluated gives an error and no warning.
+    _warn(responses, budgets[len(offered) :], targets, largest)
+    return [_in_answers(row, unit) for row in rows]
+
+
+def _possible_budgets(budgets: Sequence[int], responses: Responses | Menu) -> Sequence[int]:
+    """Return the budgets that half of the answers can hold: one half teaches, the other scores."""
+    half = responses.samples // 2
+    possible = [budget for budget in budgets if budget <= half]
+    if len(possible) < 2:
+        raise ValueError(
+            f"{responses.source}: has {responses.samples} answers per question, and a half of "
+            f"{half} leaves no two of the budgets {', '.join(map(str, budgets))}; sample more "
+            "answers, or offer smaller budgets"
+        )
+    return possible
+
+
+def _average_tokens(responses: Responses | Menu) -> float:
+    """Return the tokens of an average answer; ValueError if there are none."""
+    if not isinstance(responses, Responses) or responses.tokens is None:
+        raise ValueError(
+            f'{responses.source}: has no tokens for one model; add "tokens" to every line, or '
+            "count the cost in samples"
+        )
+    return float(np.mean(responses.tokens))
+
+
+def _cost_range(responses: Responses | Menu, budgets: Sequence[int]) -> tuple[float, float]:
+    """Return the average cost of the cheapest and of the most expensive choice on offer."""
+    if isinstance(responses, Responses):  # in average answers
+        return float(budgets[0]), float(budgets[-1])
+    cost = np.atleast_2d(responses.table(budgets).cost).mean(axis=0)
+    return float(cost.min()), float(cost.max())
+
+
+def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Learner | Planner]:
+    """Return the policies that these answers allow, by the names of their rows."""
+    policies = planning_policies()
+    if isinstance(responses, Menu):  # a stopping rule asks one model
+        return policies
+    policies |= stopping_policies(cost=cost)
+    if responses.tokens is not None:
+        policies[RACE] = PricedRace() if cost == "tokens" else RaceInAnswers(PricedRace())
+    return policies
+
+
+def column(responses: Responses | Menu, name: str) -> Sequence:
+    """Return the value of a field for every question; ValueError if the file has no such field."""
+    columns: dict[str, Sequence] = {"question": responses.questions, **responses.extras}
+    if responses.levels is not None:
+        columns["level"] = responses.levels
+    if name not in columns:
+        raise ValueError(
+            f"{responses.source}: has no field {name!r} to group by; "
+            f"choose one of {', '.join(columns)}"
+        )
+    return columns[name]
+
+
+def _warn(
+    responses: Responses | Menu, dropped: Sequence[int], targets: Sequence[float], largest: float
+) -> None:
+    """Say what was not done as asked, in a warning each."""
+    notes = []
+    if dropped:
+        notes.append(
+            f"{responses.samples} answers leave halves of {responses.samples // 2}, so budgets "
+            f"{', '.join(map(str, dropped))} are not on offer"
+        )
+    if beyond := [f"{target:g}" for target in targets if target > largest]:
+        notes.append(
+            f"target {', '.join(beyond)} is more than the largest budget, {largest:g}, can spend"
+        )
+    if responses.n * 4 / 5 > TAUGHT:
+        notes.append(
+            f"each fold learned from {TAUGHT:,} questions, drawn at random, and all "
+            f"{responses.n:,} were scored"
+        )
+    for note in notes:
+        warnings.warn(note, stacklevel=3)
+
+
+def _in_answers(row: HeldOutRow, unit: float) -> HeldOutRow:
+    """Return the row with costs in average answers, of ``unit`` tokens each."""
+    mix_cost = None if row.mix_cost is None else row.mix_cost / unit
+    return replace(row, target=row.target / unit, cost=row.cost / unit, mix_cost=mix_cost)

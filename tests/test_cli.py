@@ -1,0 +1,266 @@
+"""The commands: the promised JSON, and one clear line for bad input."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from fault_server import FaultServer
+
+import adalib
+from adalib import cli
+from adalib.cli import main
+from adalib.datasets.populations import beta_population
+from adalib.evaluate.heldout import held_out
+from adalib.evaluate.verdict import verdict
+from adalib.explorer import read_csv
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.solve import reference
+
+COMMANDS = ("collect", "evaluate", "explore", "fit", "serve", "solve")
+KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+SECRET = "sk-proj-not-to-be-seen"
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """Thirty questions of three kinds with sixteen answers, their tokens and odd content."""
+    sampled = beta_population(30, 2, 1).sample(16)
+    rows = [list(row) for row in sampled.answers]
+    rows[0] = [""] * 16  # nothing was read out of its texts
+    rows[1][0] = "七 \u202e\x1b[2J"
+    return replace(
+        sampled,
+        ids=[f"q{i} ✓" for i in range(30)],
+        questions=['<script>"x"</script>', "", *(f"多少 {i}?" for i in range(28))],
+        answers=rows,
+        tokens=np.random.default_rng(1).integers(20, 200, (30, 16)),
+        extras={"family": [f"f{i // 3}" for i in range(30)]},
+    )
+
+
+@pytest.fixture
+def file(answers, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    answers.save(path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def rows(answers):
+    """Rows as `compare` returns them; the policies do not matter, but their names do."""
+    learners = {"curve": CurvePolicy(), "race": CurvePolicy()}
+    return held_out(answers, [2, 3], (1, 4, 8), learners=learners, noises=1)
+
+
+def printed(capsys, *words):
+    """What a command prints, which is one JSON object, and its notes."""
+    code = main([*words, "--json"])
+    shown = capsys.readouterr()
+    assert code == 0, shown.err
+    assert shown.out.count("\n") == 1
+    return json.loads(shown.out), shown.err
+
+
+def test_solve_prints_the_exact_solution(file, capsys):
+    found, notes = printed(capsys, "solve", file, "--budget", "1.23", "--budgets", "1,3,5")
+    assert notes == ""
+    assert list(found) == ["budget", "lam", "cost", "accuracy", "bound", "slack", "labels", "split"]
+    table = adalib.load(file).table(budgets=(1, 3, 5))
+    assert list(found["labels"]) == list(table.ids)
+    labels = [table.budgets.index(budget) for budget in found["labels"].values()]
+    cost = table.cost[labels].mean()
+    accuracy = table.acc[np.arange(table.n), labels].mean()
+    numbers = [found[name] for name in ("cost", "accuracy", "slack")]
+    assert numbers == pytest.approx([cost, accuracy, 1.23 - cost])
+    assert found["cost"] <= 1.23
+    assert found["bound"] == pytest.approx(
+        reference.lp_value(table.acc, table.cost, 1.23), abs=1e-9
+    )
+    split = found["split"]
+    assert found["labels"][split["id"]] == split["low"]
+    spent = found["cost"] + split["share"] * (split["high"] - split["low"]) / table.n
+    assert spent == pytest.approx(1.23)
+
+
+def test_solve_passes_its_options_on(file, capsys):
+    more = {"estimator": "windows", "ties": "first", "cost": "tokens"}
+    words = [word for name, value in more.items() for word in (f"--{name}", value)]
+    found, _ = printed(capsys, "solve", file, "--budget", "300", "--budgets", "1,2,4", *words)
+    table = adalib.load(file).table((1, 2, 4), **more)
+    best = adalib.frontier(table.acc, table.cost).at(300)
+    assert [found[name] for name in ("lam", "cost", "accuracy")] == [
+        best.lam,
+        best.cost,
+        best.accuracy,
+    ]
+
+
+def test_solve_reads_a_table_of_accuracies(tmp_path, capsys):
+    path = tmp_path / "mine.csv"
+    path.write_text("id,1,2\nq\x1b[2J,0.1,0.9\nr,0.5,0.5\n", encoding="utf-8")
+    found, _ = printed(capsys, "solve", str(path), "--budget", "1.5")
+    table = read_csv(path)
+    best = adalib.frontier(table.acc, table.cost).at(1.5)
+    assert (found["cost"], found["accuracy"]) == (best.cost, best.accuracy)
+    assert main(["solve", str(path), "--budget", "1.2"]) == 0
+    text = capsys.readouterr().out
+    assert "2 of 2 questions" in text
+    assert "\x1b" not in text  # an id may hold codes that control a terminal
+
+
+def test_evaluate_prints_the_rows_of_compare(file, rows, capsys, monkeypatch):
+    asked = []
+
+    def recorded(*given, **options):
+        asked.append((given[1:], options))
+        return rows
+
+    monkeypatch.setattr("adalib.evaluate.compare.compare", recorded)
+    more = ["--targets", "2,3", "--budgets", "1,4,8", "--cost", "tokens", "--groups", "family"]
+    found, notes = printed(capsys, "evaluate", file, *more)
+    assert asked == [(((2, 3), (1, 4, 8)), {"cost": "tokens", "groups": "family"})]
+    assert notes == ""
+    assert list(found) == ["rows", "verdict"]
+    assert found["verdict"] == verdict(rows)
+    for row, shown in zip(rows, found["rows"], strict=True):
+        assert list(shown) == [*KEYS, "waiting"] if row.policy == "race" else KEYS
+        assert all(shown[name] == getattr(row, name) for name in shown)
+
+
+def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
+    file, rows, capsys, monkeypatch
+):
+    monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
+    assert main(["evaluate", file]) == 0
+    short = capsys.readouterr().out
+    assert " ".join(short.split()).startswith(verdict(rows))
+    assert "30 questions with 16 samples" in short
+    assert "adalib explore" in short or "adalib fit" in short
+    assert main(["evaluate", file, "--all"]) == 0
+    every = capsys.readouterr().out
+    assert {row.policy for row in rows} <= set(re.findall(r"^ *(\w+)", every, re.MULTILINE))
+
+
+def test_explore_writes_a_page_with_costs_in_tokens_if_asked(file, tmp_path):
+    page = tmp_path / "page.html"
+    for more, unit in ((["--cost", "tokens"], "tokens"), ([], "samples")):
+        assert main(["explore", file, "--out", str(page), *more]) == 0
+        html = page.read_text(encoding="utf-8")
+        assert re.search(r'"unit": ?"(\w+)"', html)[1] == unit
+        assert '<script>"x"</script>' not in html
+
+
+def test_collect_takes_the_arguments_of_the_function(tmp_path, capsys):
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"id": 1, "question": "What is 3 + 4?", "gold": 7}')
+    out = str(tmp_path / "out")
+    with FaultServer() as server:
+        where = [
+            "--base-url",
+            server.url,
+            "--model",
+            "m",
+            "--samples",
+            "2",
+            "--temperature",
+            "none",
+        ]
+        assert main(["collect", str(questions), "--out", out, *where, "--logprobs"]) == 0
+    assert str(Path(out, "responses.jsonl")) in capsys.readouterr().out
+    assert adalib.load(Path(out, "responses.jsonl")).answers == [["7", "7"]]
+    assert "temperature" not in server.seen[0]
+    assert server.seen[0]["logprobs"]
+
+
+@pytest.mark.parametrize("word", COMMANDS)
+def test_every_command_explains_each_of_its_options(word, capsys):
+    assert main([word, "--help"]) == 0
+    help_text = capsys.readouterr().out
+    options = set(re.findall(r"--[a-z-]+", help_text)) - {"--help"}
+    assert options
+    assert main(["--help"]) == 0
+    assert word in capsys.readouterr().out
+
+
+RAW = {"id": "1", "question": "?", "gold": "7", "answers": ["So it is 7, I think. " * 30] * 4}
+FAULTS = {
+    "empty.jsonl": "",
+    "broken.jsonl": '{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2"]}\n{"id": ',
+    "gold.jsonl": '{"id": "1", "question": "?", "answers": ["1", "2"]}\n',
+    "blank.jsonl": '{"id": "1", "question": "?", "gold": "", "answers": ["1", "2"]}\n',
+    "ragged.jsonl": '{"id": 1, "question": "?", "gold": 1, "answers": ["1"]}\n'
+    '{"id": 2, "question": "?", "gold": 1, "answers": ["1", "2"]}\n',
+    "raw.jsonl": json.dumps(RAW),
+    "table.csv": "1,2\n0.1,x\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("evaluate nosuch.jsonl", "nosuch.jsonl"),
+        ("evaluate nosuch", "nosuch"),
+        ("evaluate FOLDER", "is a folder"),
+        ("evaluate empty.jsonl", "empty.jsonl"),
+        ("evaluate broken.jsonl", "line 2"),
+        ("evaluate gold.jsonl", "line 1"),
+        ("evaluate blank.jsonl", "line 1"),
+        ("evaluate ragged.jsonl", "line 2"),
+        ("evaluate raw.jsonl", "extract_answer"),
+        ("fit raw.jsonl --budget 2 --out router", "extract_answer"),
+        ("solve table.csv --budget 1", "table.csv"),
+        ("evaluate FILE --targets 0.5", "0.5"),
+        ("evaluate FILE --targets nan", "finite"),
+        ("evaluate FILE --targets a", "--targets"),
+        ("evaluate FILE --budgets 2,1", "budgets"),
+        ("evaluate FILE --budgets 1,16", "budgets 1, 16"),
+        ("evaluate FILE --budgets a", "--budgets"),
+        ("evaluate FILE --groups nosuch", "nosuch"),
+        ("evaluate FILE --cost money", "--cost"),
+        ("evaluate drill-fewshot --nosuch 1", "--nosuch"),
+        ("solve drill-fewshot", "--budget"),
+        ("solve drill-fewshot --budget 0.5", "0.5"),
+        ("solve drill-fewshot --budget nan", "finite"),
+        ("solve drill-fewshot --budget x", "--budget"),
+        ("solve drill-fewshot --budget 2 --budgets 1,200", "200"),
+        ("explore FILE --out FILE", "--out"),
+        ("explore table.csv --cost tokens", "--cost"),
+        ("collect nosuch --out o --base-url u --model m", "nosuch"),
+        ("nosuch FILE", "nosuch"),
+        (f"solve drill-fewshot --budget 2 --key {SECRET}", "--key"),
+    ],
+)
+def test_bad_input_is_one_line(words, message, file, tmp_path, monkeypatch, refused):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FAULTS.items():
+        Path(name).write_text(text, encoding="utf-8")
+    places = {"FILE": file, "FOLDER": str(tmp_path)}
+    line = refused([places.get(word, word) for word in words.split()], message)
+    assert SECRET not in line
+
+
+def test_a_missing_library_names_its_extra(refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.delitem(sys.modules, "adalib.evaluate.compare")
+    monkeypatch.delitem(sys.modules, "adalib.evaluate.heldout")
+    refused(["evaluate", "drill-fewshot"], "adalib[learn]")
+
+
+def test_every_extra_that_is_named_is_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(cli._EXTRAS.values()) <= set(project["optional-dependencies"])
+
+
+def test_the_module_is_a_program():
+    for words, code in ((["--version"], 0), (["solve", "nosuch", "--budget", "2"], 2)):
+        command = [sys.executable, "-m", "adalib", *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == code
+        assert (adalib.__version__ in done.stdout) == (code == 0)
