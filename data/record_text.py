@@ -46,16 +46,18 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield the name of a part, and a function that computes its rows."""
     for name in BENCHMARKS:
         answers = benchmark(name)
-        yield f"{name}, all questions, text", partial(on_all_questions, answers)
         noise = noise_features(answers.n)
+        yield f"{name}, all questions, text", partial(on_all_questions, answers)
         yield f"{name}, all questions, noise", partial(on_all_questions, answers, noise)
-        for seed in DEALS:
+    for seed in DEALS:
+        for name in BENCHMARKS:
+            answers = benchmark(name)
+            few = load(f"{name}-qwen15")
             yield f"{name}, fifteen, deal {seed}", partial(fifteen, answers, seed)
             yield f"{name}, embedded, deal {seed}", partial(embedded, answers, seed)
+            yield f"{name}, weighted, deal {seed}", partial(weighted, few, seed)
             yield f"{name}, counted, deal {seed}", partial(sixteen, answers, seed, False)
             yield f"{name}, reused, deal {seed}", partial(sixteen, answers, seed, True)
-            few = load(f"{name}-qwen15")
-            yield f"{name}, weighted, deal {seed}", partial(weighted, few, seed)
 
 
 def on_all_questions(answers: Responses, features=None) -> list[dict]:
