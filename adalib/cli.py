@@ -177,8 +177,8 @@ def solve(
     for offered in table.budgets:
         print(f"budget {offered}: {count_by_budget[offered]:,} of {table.n:,} questions")
     if split:
-        share = f"{split['share']:.1%} of cases"
-        print(f"to spend the slack, give {split['id']!r} budget {split['high']} in {share}")
+        often = f"in {split['share']:.1%} of cases"
+        print(f"to spend the slack, give {split['id']!r} budget {split['high']} {often}")
     print("best in hindsight on these answers, so optimistic; adalib evaluate says what survives")
 
 
@@ -275,9 +275,9 @@ def _next_step(file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow])
     judgement = judged(rows)[0]
     best = judgement.rows[judgement.best]
     name = shlex.quote(file)
-    if judgement.word() != "pays" or isinstance(answers, Menu):
+    if judgement.word() != "pays" or isinstance(answers, Menu):  # a router asks one model
         return f"Next: adalib explore {name} --out explore.html"
-    if best.policy != RACE:
+    if best.policy != RACE or answers.tokens is None:
         return f"Next: adalib fit {name} --budget {best.target:g} --out router"
     tokens = best.target * answers.tokens.mean()
     return f"Next: adalib fit {name} --policy race --budget {tokens:.0f} --out router"

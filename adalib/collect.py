@@ -228,7 +228,8 @@ def collect(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from threading import Thread
-    >>> from adalib import collect, load
+    >>> from adalib import load
+    >>> from adalib.collect import collect
     >>> class Endpoint(BaseHTTPRequestHandler):
     ...     def do_POST(self):
     ...         self.rfile.read(int(self.headers["Content-Length"]))

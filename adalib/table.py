@@ -7,13 +7,18 @@ solver has to check again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
+
+_Options = ParamSpec("_Options")
+_Result = TypeVar("_Result", covariant=True)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -144,6 +149,40 @@ def archetypes(table: UtilityTable) -> np.ndarray:
     responsive = table.acc[:, -1] - table.acc[:, from_four[0]] >= 0.10
     conditions = [easy, hard, responsive]
     return np.select(conditions, ["easy", "hard", "responsive"], default="diminishing")
+
+
+class TableFunction(Protocol[_Options, _Result]):
+    """A function of accuracies and costs, or of a `UtilityTable` in their place."""
+
+    @overload
+    def __call__(
+        self, table: UtilityTable, /, *args: _Options.args, **options: _Options.kwargs
+    ) -> _Result: ...
+
+    @overload
+    def __call__(
+        self, acc: ArrayLike, cost: ArrayLike, /, *args: _Options.args, **options: _Options.kwargs
+    ) -> _Result: ...
+
+
+def takes_table(
+    function: Callable[Concatenate[np.ndarray, np.ndarray, _Options], _Result],
+) -> TableFunction[_Options, _Result]:
+    """Let a function of checked arrays be called with any arrays, or with a `UtilityTable`.
+
+    So ``frontier(table)`` is ``frontier(table.acc, table.cost)``. Arrays are checked here, once; a
+    `UtilityTable` is checked already.
+    """
+
+    @wraps(function)
+    def checked(acc: Any, cost: Any = None, *args: Any, **options: Any) -> Any:
+        if isinstance(acc, UtilityTable):
+            others = args if cost is None else (cost, *args)  # the first one after the table
+            return function(acc.acc, acc.cost, *others, **options)
+        arrays = check_table(acc, cost, options.get("any_scale", False))
+        return function(*arrays, *args, **options)
+
+    return cast("TableFunction[_Options, _Result]", checked)
 
 
 def check_table(

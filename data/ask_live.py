@@ -4,7 +4,7 @@
 the run of the chapter "Deploy". A router is fitted on the bundled answers and saved; `serve`
 stands in front of the small local model; a plain `openai` client asks. Then `collect` takes a
 fixed number of answers to the same questions from the same model, so that `adalib.load` gives the
-accuracy of every fixed b beside the router's."""
+accuracy of every fixed b next to the router's."""
 
 from __future__ import annotations
 
@@ -24,27 +24,16 @@ from families import WORD
 from make_questions import draw_set
 
 import adalib
+from adalib.collect import collect, fill_prompt, load_prompt
 from adalib.datasets.files import write_lines
-from adalib.llm.collect import collect
-from adalib.llm.local import local_model
 
 HERE = Path(__file__).parent
 SETTING = "word-fewshot"
+MODEL = "smollm2"
 SEED = 11  # not that of the bundled questions, nor the pilot's
 # As the bundled answers were sampled.
 TEMPERATURE = 0.7
 MAX_TOKENS = 96
-KEPT = (
-    "answer",
-    "votes",
-    "samples",
-    "rounds",
-    "cost",
-    "confidence",
-    "agreement",
-    "reason",
-    "price",
-)
 
 
 def fresh_questions(count: int) -> list[dict]:
@@ -60,51 +49,32 @@ def fresh_questions(count: int) -> list[dict]:
 
 
 @contextmanager
-def serving(folder: Path, upstream: str, model: str) -> Iterator[str]:
-    """`adalib serve` in a process of its own; yields the base URL for a client."""
-    command = [
-        sys.executable,
-        "-m",
-        "adalib",
-        "serve",
-        str(folder),
-        "--upstream",
-        upstream,
-        "--model",
-        model,
-    ]
-    command += [
-        "--prompt",
-        SETTING,
-        "--max-tokens",
-        str(MAX_TOKENS),
-        "--port",
-        "0",
-        "--deadline",
-        "900",
-        "--timeout",
-        "600",
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def started(*words: str) -> Iterator[str]:
+    """Run a program of this project that prints its address first; yield that base URL."""
+    process = subprocess.Popen(
+        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     try:
         line = process.stdout.readline()
-        yield next(word for word in line.split() if word.startswith("http")).rstrip(",")
+        yield re.search(r"http\S+/v1", line)[0]
     finally:
         process.terminate()
         process.communicate()
 
 
-def ask(base_url: str, model: str, questions: list[dict], at_a_time: int) -> list[dict]:
-    """What the server said to each question: its text, and the figures of the vote."""
+def ask(base_url: str, questions: list[dict], at_a_time: int) -> list[dict]:
+    """Return the server's reply to each question: its text, and the figures of the vote."""
     client = openai.OpenAI(base_url=base_url, api_key="none", timeout=900, max_retries=0)
+    prompt = load_prompt(SETTING)
 
     def one(question: dict) -> dict:
-        message = {"role": "user", "content": question["question"]}
         reply = client.chat.completions.create(
-            model=model, messages=[message], temperature=TEMPERATURE
+            model=MODEL,
+            messages=fill_prompt(prompt, question["question"]),
+            temperature=TEMPERATURE,
+            max_tokens=MAX_TOKENS,
         )
-        told = reply.model_extra["adalib"]
-        return {"text": reply.choices[0].message.content} | {name: told[name] for name in KEPT}
+        return {"text": reply.choices[0].message.content} | reply.model_extra["adalib"]
 
     with client, ThreadPoolExecutor(at_a_time) as pool:
         return list(pool.map(one, questions))
@@ -112,32 +82,27 @@ def ask(base_url: str, model: str, questions: list[dict], at_a_time: int) -> lis
 
 def live(questions: list[dict], budget: float, fixed: int, at_a_time: int = 4) -> Iterator[dict]:
     """Yield a line per question: ``answers``, a fixed number, and ``routed``, by the server."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        local_model(parallel=at_a_time, context=768) as local,
-    ):
+    example = str(HERE.parent / "examples" / "local_model.py")
+    model = ["--port", "0", "--parallel", str(at_a_time), "--context", "768"]
+    with tempfile.TemporaryDirectory() as folder, started(example, *model) as upstream:
         router = Path(folder) / "router"
         asked = Path(folder) / "questions.jsonl"
         adalib.Router.fit(adalib.load(SETTING), budget=budget).save(router)
-        with serving(router, local.base_url, local.model) as base_url:
-            routed = ask(base_url, local.model, questions, at_a_time)
+        serve = ["-m", "adalib", "serve", str(router), "--upstream", upstream, "--model", MODEL]
+        with started(*serve, "--port", "0", "--deadline", "900", "--timeout", "600") as base_url:
+            routed = ask(base_url, questions, at_a_time)
         write_lines(asked, questions)
-        how = {
-            "prompt": SETTING,
-            "temperature": TEMPERATURE,
-            "max_tokens": MAX_TOKENS,
-            "seed": SEED,
-        }
         path = collect(
             asked,
             Path(folder) / "fixed",
-            base_url=local.base_url,
-            model=local.model,
+            base_url=upstream,
+            model=MODEL,
             samples=fixed,
+            prompt=SETTING,
+            temperature=TEMPERATURE,
+            max_tokens=MAX_TOKENS,
             concurrency=at_a_time,
-            progress=False,
             timeout=600,
-            **how,
         )
         found = adalib.load(path)
         for number, question in enumerate(questions):

@@ -301,8 +301,9 @@ def repeated(name: str, responses: adalib.Responses) -> str:
     error = np.sqrt((share * (1 - share)).sum() / again.samples) / again.n
     return (
         f"{again.n * again.samples} answers to {again.n} questions (evenly spaced), "
-        f"by `serve-llm` and `collect`: {again.values.mean():.3f} right, where the bundled "
-        f"answers give {share.mean():.3f} and chance allows {error:.3f} (one standard error)"
+        f"by `examples/local_model.py` and `collect`: {again.values.mean():.3f} right, "
+        f"where the bundled answers give {share.mean():.3f} and chance allows "
+        f"{error:.3f} (one standard error)"
     )
 
 

@@ -18,7 +18,7 @@ Earlier versions of this script drew the bundled answers made before 17 November
 the same way, in chunks that waited for their longest answer.
 
 Needs torch, transformers and gguf, which the rest of the project does not. `python -m adalib
-collect` with `python -m adalib serve-llm` samples the same way on a CPU, one or two answers per
+collect` with `python examples/local_model.py` samples the same way on a CPU, one or two answers per
 second.
 """
 

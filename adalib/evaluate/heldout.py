@@ -37,7 +37,6 @@ from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
-from adalib.scale.machines import Machines
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
@@ -69,9 +68,6 @@ class Protocol:
     table : callable, optional
         A function of (Responses, budgets) that returns the table of costs and accuracies: another
         vote, or another cost. By default it is `Responses.table`.
-    machines : Machines, optional
-        Where the folds are worked on, such as `adalib.scale.machines.Cluster`; by default on the
-        cores of this machine.
     seed : int
         Seed of the folds, of the halves and of the learners.
 
@@ -91,7 +87,6 @@ class Protocol:
     groups: Sequence | None = None
     taught: int = TAUGHT
     table: MakeTable | None = None
-    machines: Machines | None = None
     seed: int = 0
 
 
@@ -168,7 +163,7 @@ def held_out(
         there is no such row.
     protocol : Protocol, optional
         How questions and answers are dealt: folds, groups that stay together, training questions
-        per fold, cost table, machines and seed. Default: five folds of questions.
+        per fold, cost table and seed. Default: five folds of questions.
 
     Returns
     -------
@@ -215,7 +210,7 @@ def held_out(
             score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
         first_seed = 1000 * settings.seed + noises * number
         blind = _noise_policies(responses.n, range(first_seed, first_seed + noises), settings.seed)
-        outcomes = learned(teach, score, targets, inputs, member, trained, blind, settings.machines)
+        outcomes = learned(teach, score, targets, inputs, member, trained, blind)
         oracles = oracles_at(teach.table, targets)
         _add_plans(scores, oracles, responses.questions, teach, score)
         scores.add_learned(outcomes, oracles, score.table, given.overhead)

@@ -23,7 +23,6 @@ from adalib.evaluate.baselines import PLANS, Plan, from_labels
 from adalib.evaluate.waiting import expected_waiting
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
-from adalib.scale.machines import Machines
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
@@ -158,7 +157,6 @@ def learned(
     member: np.ndarray,
     learners: Mapping[str, Learner | Planner],
     blind: Sequence[tuple[Planner, pd.DataFrame]],
-    machines: Machines | None = None,
 ) -> dict[str, np.ndarray]:
     """Teach every learner with one half, fold by fold, and score it on the other half.
 
@@ -177,10 +175,7 @@ def learned(
         ]
         return _FoldJob(train, test, targets, learners, blind_here)
 
-    if machines is None:
-        by_fold = side_by_side(lambda fold: _run_fold(job(fold)), folds)
-    else:
-        by_fold = iter(machines.map(_run_fold, [job(fold) for fold in folds], what="folds"))
+    by_fold = side_by_side(lambda fold: _run_fold(job(fold)), folds)
     outcomes = np.empty((len(learners) + len(blind), len(targets), 4, len(member)))
     done = tqdm(
         by_fold, total=len(folds), desc="evaluating", unit=" folds", disable=None, leave=False

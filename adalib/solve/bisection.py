@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from adalib.solve.oracle import TIE, Random, average, check_price, labels_at
-from adalib.table import check_table
+from adalib.table import takes_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +88,10 @@ class Mixture:
         return np.where(coin < self.share, self.dear.labels, self.cheap.labels)
 
 
+@takes_table
 def bisect(
-    acc: ArrayLike,
-    cost: ArrayLike,
+    acc: np.ndarray,
+    cost: np.ndarray,
     budget: float,
     iterations: int = 50,
     bracket: tuple[float, float] = (0.0, 5.0),
@@ -137,49 +137,13 @@ def bisect(
     >>> ends.cost, ends.error, len(ends.path)
     (1.0, 7.5, 50)
     """
-    acc, cost = check_table(acc, cost)
-    lo, hi = (check_price(end) for end in bracket)
-
-    def cost_at(price: float) -> float:
-        return average(cost, labels_at(acc, cost, price, "first"))
-
-    within = budget * (1 + TIE)  # averages are rounded
-    cost_lo = cost_at(lo)
-    cost_hi = cost_at(hi)
-    if cost_hi > within:
-        raise ValueError(
-            f"price {hi:g} still costs {cost_hi:g} per question, more than the budget {budget:g}; "
-            f"raise the bracket, or the budget to at least {cost[..., 0].mean():g}"
-        )
-    path = []
-    for _ in range(iterations):
-        mid = (lo + hi) / 2
-        cost_mid = cost_at(mid)
-        path.append((lo, hi, mid, cost_lo, cost_hi, cost_mid))
-        if cost_mid > within:
-            lo = mid
-            cost_lo = cost_mid
-        else:
-            hi = mid
-            cost_hi = cost_mid
-    above = _point(acc, cost, lo)
-    # If even the lowest price is within the budget, that price is the answer.
-    feasible = above if cost_lo <= within else _point(acc, cost, hi)
-    columns = ("lo", "hi", "mid", "cost_lo", "cost_hi", "cost_mid")
-    closest = min(feasible, above, key=lambda point: abs(point.cost - budget))
-    return Bisection(
-        **vars(closest),
-        budget=budget,
-        error=abs(closest.cost - budget),
-        feasible=feasible,
-        above=above,
-        path=np.array(path, dtype=[(name, float) for name in columns]),
-    )
+    return _halve(acc, cost, budget, iterations, bracket)
 
 
+@takes_table
 def mix(
-    acc: ArrayLike,
-    cost: ArrayLike,
+    acc: np.ndarray,
+    cost: np.ndarray,
     budget: float,
     iterations: int = 50,
     bracket: tuple[float, float] = (0.0, 5.0),
@@ -224,7 +188,7 @@ def mix(
     >>> both.share, both.cost, both.accuracy
     (0.5, 8.5, 0.5)
     """
-    ends = bisect(acc, cost, budget, iterations, bracket)
+    ends = _halve(acc, cost, budget, iterations, bracket)
     cheap = ends.feasible
     dear = ends.above
     share = 0.0
@@ -234,6 +198,53 @@ def mix(
     expected_cost = (1 - share) * cheap.cost + share * dear.cost
     expected_accuracy = (1 - share) * cheap.accuracy + share * dear.accuracy
     return Mixture(cheap, dear, share, expected_cost, expected_accuracy)
+
+
+def _halve(
+    acc: np.ndarray,
+    cost: np.ndarray,
+    budget: float,
+    iterations: int,
+    bracket: tuple[float, float],
+) -> Bisection:
+    """Halve the bracket as `bisect` promises, for a checked table."""
+    lo, hi = (check_price(end) for end in bracket)
+
+    def cost_at(price: float) -> float:
+        return average(cost, labels_at(acc, cost, price, "first"))
+
+    within = budget * (1 + TIE)  # averages are rounded
+    cost_lo = cost_at(lo)
+    cost_hi = cost_at(hi)
+    if cost_hi > within:
+        raise ValueError(
+            f"price {hi:g} still costs {cost_hi:g} per question, more than the budget {budget:g}; "
+            f"raise the bracket, or the budget to at least {cost[..., 0].mean():g}"
+        )
+    path = []
+    for _ in range(iterations):
+        mid = (lo + hi) / 2
+        cost_mid = cost_at(mid)
+        path.append((lo, hi, mid, cost_lo, cost_hi, cost_mid))
+        if cost_mid > within:
+            lo = mid
+            cost_lo = cost_mid
+        else:
+            hi = mid
+            cost_hi = cost_mid
+    above = _point(acc, cost, lo)
+    # If even the lowest price is within the budget, that price is the answer.
+    feasible = above if cost_lo <= within else _point(acc, cost, hi)
+    columns = ("lo", "hi", "mid", "cost_lo", "cost_hi", "cost_mid")
+    closest = min(feasible, above, key=lambda point: abs(point.cost - budget))
+    return Bisection(
+        **vars(closest),
+        budget=budget,
+        error=abs(closest.cost - budget),
+        feasible=feasible,
+        above=above,
+        path=np.array(path, dtype=[(name, float) for name in columns]),
+    )
 
 
 def _point(acc: np.ndarray, cost: np.ndarray, lam: float) -> PricedPoint:

@@ -8,24 +8,17 @@ the oracle's allocation at some price, so the running sums of cost and gain are 
 
 from __future__ import annotations
 
-import operator
-from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from adalib.solve.envelope import cheapest_columns, envelope_steps, labels_after
-from adalib.solve.exact import DIGITS, exact_mean, exact_sum, most_within
-from adalib.solve.oracle import chosen
-from adalib.solve.step_keys import StepKeys, sort_stably
-from adalib.table import check_table
-from adalib.threads import call_all
+from adalib.solve.hull import HullSteps, hull_steps
+from adalib.solve.oracle import average
+from adalib.table import takes_table
 
-_SAME = 10.0**-DIGITS  # relative difference below which two prices are one breakpoint
-_CHUNK = 1 << 15  # steps that are added up together, because they fit into the cache
+_SAME = 1e-12  # relative difference below which two prices, or two budgets, are the same
 
 
 class Split(NamedTuple):
@@ -123,11 +116,41 @@ class Frontier:
     lam: np.ndarray
     cost: np.ndarray
     accuracy: np.ndarray
-    _table: tuple[np.ndarray, np.ndarray] = field(repr=False)
-    _start: np.ndarray = field(repr=False)
-    _path_lam: np.ndarray = field(repr=False)  # the price of every step, then 0
+    _steps: HullSteps = field(repr=False)
+    _path_keys: np.ndarray = field(repr=False)  # of all steps, sorted; then 0
     _path_cost: np.ndarray = field(repr=False)  # average cost before each step, and after the last
     _path_accuracy: np.ndarray = field(repr=False)
+
+    @classmethod
+    def of(cls, acc: np.ndarray, cost: np.ndarray) -> Frontier:
+        """Build the frontier of a checked table."""
+        n = len(acc)
+        steps = hull_steps(acc, cost)
+        if cost.ndim == 1:
+            keys = np.sort(steps.keys)
+            code = steps.codes.read(keys)
+            rise = (cost[steps.codes.high] - cost[steps.codes.low]).take(code)
+        else:
+            order = np.argsort(steps.keys, kind="stable")
+            keys = steps.keys.take(order)
+            code = steps.codes.read(keys)
+            row_begins = steps.rows.take(order) * cost.shape[1]
+            paid_before = cost.take(row_begins + steps.codes.low.take(code))
+            paid_after = cost.take(row_begins + steps.codes.high.take(code))
+            rise = paid_after - paid_before
+        path_cost = _running_mean(average(cost, steps.start), rise, n)
+        path_accuracy = _running_mean(average(acc, steps.start), np.abs(keys) * rise, n)
+        points = _breakpoints(keys, max(_SAME, steps.codes.precision))
+        path_keys = np.append(keys, 0.0)
+        return cls(
+            np.abs(path_keys[points]),
+            path_cost[points],
+            path_accuracy[points],
+            steps,
+            path_keys,
+            path_cost,
+            path_accuracy,
+        )
 
     def at(self, budget: float) -> Allocation:
         """Return the best allocation on the frontier that costs at most ``budget``.
@@ -162,48 +185,33 @@ class Frontier:
                 f"the budget is {budget!r}; the cheapest allocation costs {least!r}, "
                 "give at least that"
             )
-        steps, cost = self._fit(budget)
+        path = self._path_cost
+        # The averages are rounded, so a budget that one of them was meant to be must admit it.
+        steps = max(int(path.searchsorted(budget * (1 + _SAME), side="right")) - 1, 0)
+        cost = min(float(path[steps]), budget)
         accuracy = float(self._path_accuracy[steps])
-        lam = float(self._path_lam[steps])
+        lam = abs(float(self._path_keys[steps]))
         bound = accuracy + lam * (budget - cost)
         return Allocation(budget, lam, cost, accuracy, bound, self, steps)
 
-    def _fit(self, budget: float) -> tuple[int, float]:
-        """Return how many steps fit into the budget, and their average cost."""
-        path = self._path_cost
-        if self._whole:
-            steps = max(int(path.searchsorted(budget * (1 + _SAME), side="right")) - 1, 0)
-            return steps, min(float(path[steps]), budget)
-        rounding = 2 * _SAME * budget
-        steps = int(path.searchsorted(budget + rounding, side="right")) - 1
-        certain = max(int(path.searchsorted(budget - rounding)) - 1, 0)
-        n = self._start.size
-        # Steps that end at the budget, up to rounding, count only if the exact sum is within it.
-        while steps > certain:
-            total = exact_sum(chosen(self._table[1], self._labels(steps)))
-            if total <= most_within(budget, n):
-                return steps, min(exact_mean(total, n), budget)
-            steps -= 1
-        return steps, min(float(path[steps]), budget)
-
-    @cached_property
-    def _whole(self) -> bool:
-        """Whether all costs are whole numbers, so that float sums of them are exact."""
-        cost = self._table[1]
-        return bool((cost == np.floor(cost)).all())
-
-    def _labels(self, steps: int) -> np.ndarray:
-        """Labels after the first ``steps`` steps, found by walking the envelopes again."""
-        if steps == 0:
-            return self._start.copy()
-        last_key = -float(self._path_lam[steps - 1])
-        # Prices fall, so their negatives are sorted; count the steps taken at the last price.
-        count = steps - bisect_left(self._path_lam, last_key, hi=steps, key=operator.neg)
-        labels, _ = labels_after(*self._table, self._start, [(last_key, count)])
-        return labels[0]
+    def _labels(self, count: int) -> np.ndarray:
+        """Return the column of each question after the first ``count`` steps."""
+        steps = self._steps
+        labels = steps.start.copy()
+        if count == 0:
+            return labels
+        last_key = self._path_keys[count - 1]
+        taken = steps.keys < last_key
+        # Of the steps with the last key itself, as many as fit, in the order of the rows.
+        tied = np.flatnonzero(steps.keys == last_key)
+        taken[tied[: count - int(self._path_keys.searchsorted(last_key))]] = True
+        # A question's steps are in order, so the last one that is taken remains.
+        labels[steps.rows[taken]] = steps.codes.high.take(steps.codes.read(steps.keys[taken]))
+        return labels
 
 
-def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Frontier:
+@takes_table
+def frontier(acc: np.ndarray, cost: np.ndarray, *, any_scale: bool = False) -> Frontier:
     r"""Solve the allocation problem for every budget at once, exactly.
 
     For every average budget B this is the relaxed problem
@@ -252,64 +260,24 @@ def frontier(acc: ArrayLike, cost: ArrayLike, *, any_scale: bool = False) -> Fro
     >>> whole.lam.round(3), whole.cost, whole.accuracy.round(3)
     (array([0.8, 0.4, 0. ]), array([1. , 1.5, 2. ]), array([0.15, 0.55, 0.75]))
     """
-    acc, cost = check_table(acc, cost, any_scale)
-    n, k = acc.shape
-    start, accuracy = cheapest_columns(acc, cost)
-    step_keys = StepKeys(k)
-    keys, before, after = envelope_steps(acc, cost, start, step_keys)
-    if before is None or after is None:
-        keys.sort()
-        rise_by_code = cost[step_keys.high] - cost[step_keys.low]
-        rise = rise_by_code.take(step_keys.codes(keys))
-        least = float(cost[0])
-    else:
-        keys, order = sort_stably(keys)
-        rise = (after - before)[order]
-        least = exact_mean(exact_sum(cost[:, 0]), n)
-        del before, after, order  # a large table needs the memory
-    lam = np.zeros(keys.size + 1)
-    np.abs(keys, out=lam[:-1])
-    same = max(_SAME, step_keys.precision)
-    path_cost, path_accuracy, points = call_all(
-        [
-            lambda: _running_mean(rise, None, least, n),
-            lambda: _running_mean(rise, lam, float(accuracy.mean()), n),
-            lambda: _breakpoints(keys, same),
-        ],
-        size=keys.size,
-    )
-    return Frontier(
-        lam[points],
-        path_cost[points],
-        path_accuracy[points],
-        (acc, cost),
-        start,
-        lam,
-        path_cost,
-        path_accuracy,
-    )
+    return Frontier.of(acc, cost)
 
 
-def _running_mean(rise: np.ndarray, price: np.ndarray | None, first: float, n: int) -> np.ndarray:
-    """Mean over n questions after every step of ``rise`` or ``rise * price``, from ``first``."""
-    path = np.empty(rise.size + 1)
-    path[0] = first
-    total = first * n
-    for begin in range(0, rise.size, _CHUNK):
-        chunk = slice(begin, min(begin + _CHUNK, rise.size))
-        added = rise[chunk] if price is None else rise[chunk] * price[chunk]
-        means = np.cumsum(added, out=path[1:][chunk])
-        means += total
-        total = means[-1]
-        means /= n
-    return path
+def _running_mean(first: float, added: np.ndarray, n: int) -> np.ndarray:
+    """Return the mean over n questions before the first step and after every step."""
+    total = np.empty(added.size + 1)
+    total[0] = first * n
+    total[1:] = added
+    np.cumsum(total, out=total)
+    total /= n
+    return total
 
 
-def _breakpoints(keys: np.ndarray, same: float) -> slice | np.ndarray:
-    """Where the price changes: before the first step, between clearly different ones, at the end.
+def _breakpoints(keys: np.ndarray, same: float) -> np.ndarray:
+    """Mark where the price changes: before the first step, between different ones, at the end.
 
-    ``same`` is the relative difference that is not clear.
+    ``same`` is the relative difference up to which two prices are one.
     """
     changes = np.ones(keys.size + 1, dtype=bool)
     np.greater(keys[1:], keys[:-1] * (1 - same), out=changes[1 : keys.size])
-    return slice(None) if changes.all() else changes
+    return changes

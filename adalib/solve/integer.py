@@ -12,11 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from adalib.solve.frontier import Allocation, frontier
+from adalib.solve.frontier import Allocation, Frontier
 from adalib.solve.oracle import average
-from adalib.table import check_table
+from adalib.table import takes_table
 
 # Losses that differ by less are equal; so are costs, relative to the budget.
 _TOLERANCE = 1e-12
@@ -44,7 +43,8 @@ class IntegerOptimum(NamedTuple):
     open_rows: int
 
 
-def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOptimum:
+@takes_table
+def integer_optimum(acc: np.ndarray, cost: np.ndarray, budget: float) -> IntegerOptimum:
     r"""Find the most accurate allocation within the budget, one budget per question, exactly.
 
     .. math:: \max_j \frac1N \sum_i acc_{i j_i}
@@ -89,8 +89,7 @@ def integer_optimum(acc: ArrayLike, cost: ArrayLike, budget: float) -> IntegerOp
     >>> best.labels, best.cost, best.accuracy, round(best.bound, 3)
     (array([2, 0]), 2.0, 0.5, 0.55)
     """
-    acc, cost = check_table(acc, cost)
-    start = frontier(acc, cost).at(budget)
+    start = Frontier.of(acc, cost).at(budget)
     changes = _improve(acc, np.broadcast_to(cost, acc.shape), start)
     labels = start.labels.copy()
     for row, column in changes:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.table import check_table
+from adalib.table import takes_table
 
 #: Net values closer than this are tied. A price at which two budgets tie is a ratio and therefore
 #: rounded, so the two net values computed from it differ in the last digit; comparing them exactly
@@ -23,8 +23,9 @@ TIE = 1e-12
 Random = np.random.Generator | int | None
 
 
+@takes_table
 def oracle_labels(
-    acc: ArrayLike, cost: ArrayLike, lam: float, ties: str = "cheapest", rng: Random = None
+    acc: np.ndarray, cost: np.ndarray, lam: float, ties: str = "cheapest", rng: Random = None
 ) -> np.ndarray:
     r"""Give every question the budget with the largest net value at price ``lam``.
 
@@ -63,12 +64,12 @@ def oracle_labels(
     >>> oracle_labels([[0.5, 0.9, 1.0], [0.2, 0.2, 0.2]], cost=[1, 2, 4], lam=0.05)
     array([1, 0])
     """
-    acc, cost = check_table(acc, cost)
     return labels_at(acc, cost, check_price(lam), ties, rng)
 
 
+@takes_table
 def average_cost(
-    acc: ArrayLike, cost: ArrayLike, lam: ArrayLike, ties: str = "cheapest", rng: Random = None
+    acc: np.ndarray, cost: np.ndarray, lam: ArrayLike, ties: str = "cheapest", rng: Random = None
 ) -> float | np.ndarray:
     """Average the cost of the oracle's labels over the questions, at one price or at many.
 
@@ -98,12 +99,12 @@ def average_cost(
     >>> average_cost([[0.5, 0.9, 1.0], [0.2, 0.2, 0.2]], cost=[1, 2, 4], lam=[0.05, 0.5])
     array([1.5, 1. ])
     """
-    acc, cost = check_table(acc, cost)
     rng = np.random.default_rng(rng)
     return _at_each_price(lam, lambda price: average(cost, labels_at(acc, cost, price, ties, rng)))
 
 
-def dual(acc: ArrayLike, cost: ArrayLike, lam: ArrayLike, budget: float) -> float | np.ndarray:
+@takes_table
+def dual(acc: np.ndarray, cost: np.ndarray, lam: ArrayLike, budget: float) -> float | np.ndarray:
     r"""Evaluate the dual function, an upper bound on the accuracy that a budget can buy.
 
     .. math:: G(\lambda) = \frac1N \sum_i \max_j (acc_{ij} - \lambda\, cost_{ij}) + \lambda B
@@ -132,7 +133,6 @@ def dual(acc: ArrayLike, cost: ArrayLike, lam: ArrayLike, budget: float) -> floa
     >>> dual([[0.1, 0.9], [0.2, 0.6]], cost=[1, 2], lam=0.5, budget=1.75)
     0.675
     """
-    acc, cost = check_table(acc, cost)
 
     def value(price: float) -> float:
         return float((acc - price * cost).max(axis=1).mean() + price * budget)
@@ -140,8 +140,9 @@ def dual(acc: ArrayLike, cost: ArrayLike, lam: ArrayLike, budget: float) -> floa
     return _at_each_price(lam, value)
 
 
+@takes_table
 def subdifferential(
-    acc: ArrayLike, cost: ArrayLike, lam: float, budget: float
+    acc: np.ndarray, cost: np.ndarray, lam: float, budget: float
 ) -> tuple[float, float]:
     r"""Return the slopes of the dual function on both sides of a price.
 
@@ -173,7 +174,6 @@ def subdifferential(
     >>> subdifferential([[0.0, 0.5], [0.0, 0.5]], cost=[1, 2], lam=0.5, budget=1.5)
     (-0.5, 0.5)
     """
-    acc, cost = check_table(acc, cost)
     lam = check_price(lam)
     high = budget - average(cost, labels_at(acc, cost, lam, "cheapest"))
     if lam == 0:
@@ -185,11 +185,10 @@ def subdifferential(
 def labels_at(
     acc: np.ndarray, cost: np.ndarray, lam: float, ties: str, rng: Random = None
 ) -> np.ndarray:
-    """Return what `oracle_labels` returns, for a checked table."""
-    net = acc - lam * cost
+    """Return what `oracle_labels` returns, for a checked table and price."""
     if ties == "first":
-        return net.argmax(axis=1)
-    tied = net >= net.max(axis=1, keepdims=True) - TIE
+        return (acc - lam * cost).argmax(axis=1)
+    tied = tied_columns(acc, cost, lam)
     # Costs never fall along a row: the first tied column is the cheapest, the last the dearest.
     if ties == "cheapest":
         return tied.argmax(axis=1)
@@ -198,6 +197,12 @@ def labels_at(
     if ties == "random":
         return np.where(tied, np.random.default_rng(rng).random(tied.shape), -1.0).argmax(axis=1)
     raise ValueError(f'ties is {ties!r}; choose "cheapest", "dearest", "random" or "first"')
+
+
+def tied_columns(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
+    """Mark the columns of every row whose net value is the largest, or within `TIE` of it."""
+    net = acc - lam * cost
+    return net >= net.max(axis=1, keepdims=True) - TIE
 
 
 def chosen(table: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array
 
 from adalib.solve.oracle import average
-from adalib.table import check_table
+from adalib.table import takes_table
 
 # HiGHS accepts violations of 1e-7 by default; we compare to 1e-9.
 _TOLERANCE = 1e-10
@@ -36,9 +35,9 @@ class MILPSolution(NamedTuple):
     cost: float
 
 
-def lp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> LPSolution:
+@takes_table
+def lp_solution(acc: np.ndarray, cost: np.ndarray, budget: float) -> LPSolution:
     """Solve the relaxed allocation problem; ValueError if no allocation is within ``budget``."""
-    acc, cost = check_table(acc, cost)
     n = len(acc)
     cost_of_each = np.broadcast_to(cost, acc.shape)
     result = linprog(
@@ -60,14 +59,15 @@ def lp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> LPSolution:
     return LPSolution(-result.fun / n, result.x.reshape(acc.shape), price)
 
 
-def lp_value(acc: ArrayLike, cost: ArrayLike, budget: float) -> float:
+@takes_table
+def lp_value(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
     """Return the average accuracy of `lp_solution`."""
     return lp_solution(acc, cost, budget).value
 
 
-def milp_solution(acc: ArrayLike, cost: ArrayLike, budget: float) -> MILPSolution:
+@takes_table
+def milp_solution(acc: np.ndarray, cost: np.ndarray, budget: float) -> MILPSolution:
     """Solve the allocation problem, one budget per question; ValueError as in `lp_solution`."""
-    acc, cost = check_table(acc, cost)
     n, k = acc.shape
     cost_of_each = np.broadcast_to(cost, acc.shape)
     result = milp(

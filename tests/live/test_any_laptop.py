@@ -69,19 +69,6 @@ def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
     assert files.most_memory() == 0
 
 
-def test_work_goes_on_threads_where_no_process_can_be_started(monkeypatch):
-    from concurrent.futures import process
-
-    from adalib.scale import machines
-
-    def refused(*_):
-        raise PermissionError("no processes here")
-
-    monkeypatch.setattr(process.ProcessPoolExecutor, "submit", refused)
-    monkeypatch.setattr(machines, "cores", lambda: 2)
-    assert machines.Here(processes=True).map(abs, [-1, 2, -3]) == [1, 2, 3]
-
-
 def test_work_that_waits_runs_without_a_thread_in_a_browser(monkeypatch):
     from adalib.llm import loop
 

@@ -1,5 +1,4 @@
-"""The frontier and the integer optimum against HiGHS, enumeration, a textbook dynamic programme,
-and their own laws.
+"""The frontier against HiGHS, enumeration, the oracle, and its own laws.
 
 Also on values of any scale, and on tables of very many columns.
 """
@@ -11,20 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tables import KINDS, allocations, budgets_for, random_table, tables
+from random_tables import KINDS, averages, budgets_for, random_table, tables
 
-from adalib.solve import envelope
+from adalib.solve import hull
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels
-from adalib.solve.reference import lp_solution, lp_value, milp_solution
+from adalib.solve.reference import lp_solution
+from adalib.table import UtilityTable
 
 SHAPES = [(1, 1), (1, 5), (6, 1), (2, 2), (5, 4), (9, 6), (3, 50)]
-
-
-def averages(acc, cost, labels):
-    rows = np.arange(len(acc))
-    return np.broadcast_to(cost, acc.shape)[rows, labels].mean(), acc[rows, labels].mean()
 
 
 def within(budget, cost, labels):
@@ -60,7 +55,7 @@ def check_allocation(acc, cost, best):
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_the_linear_programme(kind):
     rng = np.random.default_rng(KINDS.index(kind))
-    for trial in range(18 * len(SHAPES)):
+    for trial in range(8 * len(SHAPES)):
         acc, cost = random_table(kind, *SHAPES[trial % len(SHAPES)], rng)
         found = frontier(acc, cost)
         for budget in budgets_for(found, rng, 1)[trial % 2 :: 2]:
@@ -75,60 +70,6 @@ def test_equals_the_linear_programme(kind):
             fractional = (np.abs(reference.shares - reference.shares.round()) > 1e-7).sum(axis=1)
             assert (fractional > 0).sum() <= 1
             assert fractional.max() <= 2
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_integer_optimum_equals_enumeration(kind):
-    rng = np.random.default_rng(100 + KINDS.index(kind))
-    for _ in range(100):
-        acc, cost = random_table(kind, int(rng.integers(1, 6)), int(rng.integers(1, 5)), rng)
-        costs, accuracies = allocations(acc, cost)
-        found = frontier(acc, cost)
-        for budget in [*budgets_for(found, rng, 2), rng.choice(costs)]:
-            exact = integer_optimum(acc, cost, budget)
-            assert exact.accuracy == pytest.approx(
-                accuracies[costs <= budget + 1e-12 * budget].max(), abs=1e-11
-            )
-            assert averages(acc, cost, exact.labels) == (exact.cost, exact.accuracy)
-            assert exact.cost <= budget * (1 + 1e-12)
-            assert exact.bound >= exact.accuracy - 1e-12
-            assert exact.accuracy >= found.at(budget).accuracy - 1e-12
-        # Everett: an allocation that a price produces is the integer optimum of its own cost.
-        for spent, accuracy in zip(found.cost, found.accuracy, strict=True):
-            assert accuracy == pytest.approx(
-                accuracies[costs <= spent * (1 + 1e-12)].max(), abs=1e-11
-            )
-
-
-@pytest.mark.parametrize("kind", ["anything", "ties", "counted", "by row", "tokens"])
-def test_integer_optimum_equals_the_integer_programme(kind):
-    rng = np.random.default_rng(200 + KINDS.index(kind))
-    for n, k in [(12, 5), (40, 5), (80, 4)]:
-        acc, cost = random_table(kind, n, k, rng)
-        found = frontier(acc, cost)
-        budget = rng.uniform(found.cost[0], found.cost[-1])
-        exact, reference = integer_optimum(acc, cost, budget), milp_solution(acc, cost, budget)
-        assert exact.accuracy == pytest.approx(reference.value, abs=1e-9)
-        assert (
-            0
-            <= found.at(budget).bound - exact.accuracy
-            <= found.at(budget).lam * found.at(budget).slack + 1e-11
-        )
-
-
-def test_integer_optimum_equals_the_textbook_dynamic_programme():
-    rng = np.random.default_rng(7)
-    cost = np.array([1, 2, 4, 8, 16])
-    for trial in range(6):
-        acc = rng.integers(0, 49, (120, 5)) / 48 if trial % 2 else rng.random((120, 5))
-        capacity = 120 * 3
-        value = np.zeros(capacity + 1)
-        for row in acc:
-            shifted = [np.full(capacity + 1, -np.inf) for _ in cost]
-            for j, c in enumerate(cost):
-                shifted[j][c:] = value[:-c] + row[j]
-            value = np.max(shifted, axis=0)
-        assert integer_optimum(acc, cost, 3).accuracy == pytest.approx(value.max() / 120, abs=1e-12)
 
 
 @given(tables(), st.floats(0, 1.2))
@@ -176,7 +117,7 @@ def test_how_the_frontier_is_computed_changes_nothing(table, size, share):
     whole, each = frontier(acc, cost), frontier(acc, np.broadcast_to(cost, acc.shape))
     budget = whole.cost[0] + share * (whole.cost[-1] - whole.cost[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(envelope, "_BLOCK_ROWS", size)
+        patch.setattr(hull, "_BLOCK", size * acc.shape[1])
         for other, rtol in ((frontier(acc, cost), 1e-12), (each, 1e-11)):
             for name in ("lam", "cost", "accuracy"):
                 np.testing.assert_allclose(getattr(other, name), getattr(whole, name), rtol=rtol)
@@ -211,26 +152,21 @@ def test_ties_are_filled_one_question_at_a_time():
 def test_budgets_outside_the_frontier():
     found = frontier([[0.2, 0.8, 0.7], [0.5, 0.5, 0.9]], [1, 2, 4])
     best = found.at(10)
-    assert (best.lam, best.cost, best.slack, best.split, best.labels.tolist()) == (
-        0.0,
-        3.0,
-        7.0,
-        None,
-        [1, 2],
-    )
+    assert (best.lam, best.cost, best.slack, best.split) == (0.0, 3.0, 7.0, None)
+    assert best.labels.tolist() == [1, 2]
     assert best.accuracy == best.bound == pytest.approx(0.85)
-    with pytest.raises(
-        ValueError,
-        match=r"the budget is 0\.5; the cheapest allocation costs 1\.0, give at least that",
-    ):
+    with pytest.raises(ValueError, match=r"0\.5.*1\.0"):
         found.at(0.5)
-    with pytest.raises(ValueError, match="the budget is nan"):
+    with pytest.raises(ValueError, match="nan"):
         found.at(float("nan"))
-    for solve in (lp_value, milp_solution):
-        with pytest.raises(ValueError, match="HiGHS found no allocation within budget 0.5"):
-            solve([[0.2, 0.8]], [1, 2], 0.5)
-    with pytest.raises(ValueError, match=r"the value at \[0, 1\] is nan"):
-        frontier([[0, np.nan]], [1, 2], any_scale=True)  # of any scale, and still checked
+
+
+def test_a_table_is_checked_once(monkeypatch):
+    acc, cost = [[0.1, 0.9], [0.2, 0.6]], [1, 2]
+    table = UtilityTable(acc, cost)
+    expected = frontier(acc, cost=cost).cost.tolist()
+    monkeypatch.delattr("adalib.table.check_table")
+    assert frontier(table).cost.tolist() == expected
 
 
 BAD_TABLES = [
@@ -270,34 +206,22 @@ def test_units_change_prices_alone(rows, unit, shift):
         assert two.bound == pytest.approx(unit * (one.bound + shift))
 
 
-def wide_tables(k):
-    """Noisy, rising, concave, stepped with ties, and flat tables, with common costs or own ones."""
-    n, rng = 30, np.random.default_rng(5)
+@pytest.mark.parametrize("k", [2, 9, 70])
+def test_noisy_rising_concave_stepped_and_flat_curves(k):
+    n = 30
+    rng = np.random.default_rng(5)
     rising = np.sort(rng.random((n, k)), axis=1)
     concave = 1 - np.exp(-np.outer(rng.random(n) * 3, np.linspace(0, 1, k)))
-    even, own = np.arange(1.0, k + 1), np.cumsum(rng.integers(0, 3, (n, k)), axis=1) + 1.0
     accuracies = (rng.random((n, k)), rising, concave, np.round(rising, 1), np.full((n, k), 0.5))
-    return itertools.product(
-        accuracies, (even, own, np.maximum(even, 4.0))
-    )  # in the last, the first cost the same
-
-
-@pytest.mark.parametrize("k", [2, 3, 9, 70])
-def test_the_scan_finds_the_steps_of_the_walk(monkeypatch, k):
-    for acc, cost in wide_tables(k):
-        monkeypatch.setattr(envelope, "_SCAN_COLUMNS", 10**6)
-        walked = frontier(acc, cost)
-        monkeypatch.setattr(envelope, "_SCAN_COLUMNS", 0)
-        scanned = frontier(acc, cost)
-        low, high = walked.cost[0], walked.cost[-1]
-        assert scanned.cost[[0, -1]] == pytest.approx([low, high])
-        for budget in np.linspace(low, high, 9)[1:]:
-            one, other = walked.at(budget), scanned.at(budget)
-            # Steps of one slope may be taken in another order, along the same line.
-            assert other.bound == pytest.approx(one.bound)
-            assert other.cost <= budget * (1 + 1e-12)
-            assert other.accuracy + other.lam * (budget - other.cost) == pytest.approx(one.bound)
-            assert other.lam == pytest.approx(one.lam, rel=1e-9, abs=1e-12)
+    even = np.arange(1.0, k + 1)
+    own = np.cumsum(rng.integers(0, 3, (n, k)), axis=1) + 1.0
+    first_ones_cost_the_same = np.maximum(even, 4.0)
+    for acc, cost in itertools.product(accuracies, (even, own, first_ones_cost_the_same)):
+        found = frontier(acc, cost)
+        for budget in np.linspace(found.cost[0], found.cost[-1], 4)[1:]:
+            best = found.at(budget)
+            check_allocation(acc, cost, best)
+            assert best.bound == pytest.approx(dual(acc, cost, best.lam, budget), abs=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from adalib.solve.envelope import cheapest_columns
 from adalib.solve.frontier import frontier
-from adalib.solve.hull import concave_hull, concave_hulls, mix_cost
+from adalib.solve.hull import concave_hull, hull_steps, mix_cost
 
 CURVES = st.lists(st.integers(0, 60), min_size=3, max_size=9)
 
@@ -34,18 +33,21 @@ def test_corners_are_the_frontier_of_one_question(curve):
 
 
 @given(st.lists(CURVES.map(lambda row: (row * 3)[:9]), min_size=1, max_size=5))
-def test_many_curves_scanned_at_once(rows):
+def test_many_curves_at_once(rows):
     accuracy = np.array(rows) / 60
     cost = np.arange(1.0, 10.0)
-    start, _ = cheapest_columns(accuracy, cost)
-    prices = np.broadcast_to(cost[:, None], accuracy.T.shape)
-    corners, count = concave_hulls(accuracy.T, prices, start)
+    steps = hull_steps(accuracy, cost)
+    code = steps.codes.read(steps.keys)
     for row, curve in enumerate(accuracy):
-        found = corners[: count[row], row].tolist()
+        own = code[steps.rows == row]
+        found = [int(steps.start[row]), *steps.codes.high[own].tolist()]
+        assert steps.codes.low[own].tolist() == found[:-1]
         strict = concave_hull(cost, curve)
         assert set(strict) <= set(found)
         on_the_line = np.interp(cost[found], cost[strict], curve[strict])
         assert curve[found] == pytest.approx(on_the_line)
+        slopes = np.diff(curve[found]) / np.diff(cost[found])
+        assert -steps.keys[steps.rows == row] == pytest.approx(slopes, rel=1e-12)
 
 
 def test_what_a_mix_costs():
