@@ -39,7 +39,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "learn.saved": ["load_policy"],
         "sequential.policy": ["PricedStopping"],
         "sequential.race": ["PricedRace"],
-        "sequential.escalation": ["PricedEscalation"],
         "sequential.peers": ["TunedRules"],
         "evaluate.baselines": ["Plan", "best_mix", "noise_features"],
         "evaluate.intervals": ["mean_interval"],

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from escalation import PricedEscalation
 
 import adalib
 from adalib.datasets.menu import Menu
@@ -25,7 +26,6 @@ from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import GO_UP, LADDER, REPEATS, STOPS, figures, model_cells, record
 from adalib.evaluate.trials import STOPPING, Learner, Planner, Questions
-from adalib.sequential.escalation import PricedEscalation
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.streams import Money

@@ -6,16 +6,18 @@ questions and are scored on the other half of the answers to the test questions,
 five folds. Budgets and costs are in tokens of one average training answer, waiting in the time of
 one. The plain "race" has the package's defaults; one race meets the limit of waiting at any price;
 the others are played at a given price of waiting.
-An interval is Student's over questions, 95%.
+An interval is Student's over questions, 95%. The rivals are families of plain races, and rounds of
+Adaptive-Consistency.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,9 +26,13 @@ from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.recorded import record
+from adalib.sequential.course import Courses
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
-from adalib.sequential.race_rules import FAMILIES, TunedRaces
+from adalib.sequential.race_rules import Outcome, PlainRace
+from adalib.sequential.replay import Mix, mix_for
+from adalib.sequential.rules import Confidence, stopping_points
+from adalib.sequential.streams import Streams
 
 REASONING = {
     "aime": ("am-thinking-v1", "gpt-oss-20b", "phi-4-reasoning", "qwen3-14b"),
@@ -41,6 +47,82 @@ ONE_BY_ONE = "one by one"  # priced stopping, an answer at a time
 FOLDS = 5
 _MOST = 12  # answers that start, at most
 _STREAMS = 800  # played back in a fit, about
+
+
+@dataclass(frozen=True)
+class InRounds:
+    """Adaptive consistency in rounds: ask ``size`` answers at once until `leader_holds` is high."""
+
+    size: int
+    threshold: float
+    rounds: int
+
+    @property
+    def answers(self) -> int:
+        """The most answers that start."""
+        return self.size * self.rounds
+
+    def play(self, courses: Courses) -> Outcome:
+        """Return the outcome of every stream; a round lasts as long as its longest answer."""
+        streams = courses.streams
+        ends = np.arange(1, self.rounds + 1) * self.size - 1
+        votes = streams.votes().at(ends)
+        stop = stopping_points(Confidence(self.threshold), votes)
+        rows = np.arange(len(stop))
+        lengths = streams.read("tokens")[:, : self.answers]  # type: ignore[index]
+        longest = lengths.reshape(len(stop), self.rounds, self.size).max(axis=2).cumsum(axis=1)
+        asked = ends[stop] + 1
+        tokens = lengths.cumsum(axis=1)[rows, asked - 1]
+        return Outcome(tokens, votes.value[rows, stop], longest[rows, stop], asked, asked)
+
+
+#: Families that others propose: every setting with at most ``most`` answers.
+FAMILIES: Mapping[str, Any] = {
+    "parallel": lambda most: [PlainRace(n, n) for n in range(1, most + 1)],
+    "first_finish": lambda most: [PlainRace(n, 1) for n in range(1, most + 1)],
+    "short_m_at_k": lambda most: [
+        PlainRace(n, k) for n in range(1, most + 1) for k in range(1, n + 1)
+    ],
+    "rounds": lambda most: [
+        InRounds(size, threshold, rounds)
+        for size in (2, 3, 4, 8)
+        for threshold in (0.6, 0.8, 0.9, 0.95, 0.99)
+        for rounds in (1, 2, 3, 4)
+        if size * rounds <= most
+    ],
+}
+
+
+class TunedRaces(PricedRace):
+    """A family of plain races, tuned on training questions to any budget of tokens.
+
+    ``rules`` are its settings. A budget below the cheapest is mixed with asking once.
+    """
+
+    def __init__(self, rules: Sequence[Any], *, repeats: int = 16) -> None:
+        super().__init__(("votes",), repeats=repeats)
+        self.rules = list(dict.fromkeys([PlainRace(1, 1), *rules]))
+
+    def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> Self:
+        """Learn what every setting costs and scores; ``features`` and ``groups`` are not used."""
+        self.members = [rule for rule in self.rules if rule.answers <= responses.samples]
+        streams = self.streams(responses, self.seed, self.repeats)
+        self.unit = max(float(np.asarray(responses.tokens).mean()), 1e-9)
+        outcome = self.play(self.members, streams)
+        self.costs = outcome.tokens.mean(axis=0)
+        self.accuracies = outcome.accuracy.mean(axis=0)
+        self.waiting = outcome.clock.mean(axis=0) / self.unit
+        return self
+
+    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> Outcome:
+        """Return the outcome of every stream under every member, by plain votes."""
+        courses = Courses(streams)
+        outcomes = [member.play(courses) for member in members]
+        return Outcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))
+
+    def mix(self, budget: float, waiting_price: float | None = None) -> Mix:
+        """Return the two members, and the share of the second, that cost ``budget`` in training."""
+        return mix_for(self.costs, self.accuracies, budget)
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:

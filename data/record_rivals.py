@@ -15,7 +15,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+import rivals
 from record_stopping import cell
+from rivals import LearnedPrior, Published, TunedRivals
 
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
@@ -24,8 +26,6 @@ from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import HeldOutRow, held_out
 from adalib.evaluate.recorded import AS_PUBLISHED, STOPS, record
 from adalib.evaluate.trials import BASELINES, Learner, Planner
-from adalib.sequential import peers
-from adalib.sequential.peers import LearnedPrior, Published, TunedRules
 from adalib.sequential.policy import PricedStopping
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)
@@ -65,18 +65,18 @@ def rival_rows(
     """Hold out priced stopping and every rival; also return what each published rule spends."""
     certain = responses.logprob is not None
     signals = ["votes + length"]
-    families = {**peers.PEERS, **peers.NEWER}
+    families = {**rivals.PEERS, **rivals.NEWER}
     if certain:
         signals += ["votes + certainty", "votes + certainty + length"]
-        families |= {**peers.CONFIDENT, **peers.NEWER_CONFIDENT}
+        families |= {**rivals.CONFIDENT, **rivals.NEWER_CONFIDENT}
     learners: dict[str, Learner | Planner] = {
         "priced": PricedStopping(),
         "priced_votes": PricedStopping(("votes",)),
     }
     learners |= {name: PricedStopping(name.split(" + ")) for name in signals}
     learners["learned_prior"] = LearnedPrior()
-    learners |= {name: TunedRules(rules) for name, rules in families.items()}
-    rules = {**peers.PUBLISHED, **peers.NEWER_PUBLISHED}
+    learners |= {name: TunedRivals(rules) for name, rules in families.items()}
+    rules = {**rivals.PUBLISHED, **rivals.NEWER_PUBLISHED}
     published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in rules.items()}
     votes = compared(responses)
     own_cost = {
@@ -118,7 +118,7 @@ def rival_cells(
 def counts_votes(policy: str) -> bool:
     """Whether a rival counts votes and knows nothing else."""
     rule = policy.removesuffix(f" {AS_PUBLISHED}")
-    return rule in (*peers.PEERS, *peers.NEWER, "learned_prior")
+    return rule in (*rivals.PEERS, *rivals.NEWER, "learned_prior")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from rivals import CONFIDENT, PEERS, PUBLISHED, Published, TunedRivals
 
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
@@ -34,7 +35,6 @@ from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, recor
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.router.controller import BudgetController
-from adalib.sequential.peers import CONFIDENT, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.policy import LEAST, PricedStopping
 from adalib.sequential.replay import REPLAYS
 from adalib.sequential.streams import make_streams
@@ -118,7 +118,7 @@ def stopping_cells(
     if peers:
         families = {**PEERS, **(CONFIDENT if sure else {})}
         published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in PUBLISHED.items()}
-        learners |= {**{name: TunedRules(rules) for name, rules in families.items()}, **published}
+        learners |= {**{name: TunedRivals(rules) for name, rules in families.items()}, **published}
         votes = compared(responses)
         own = {
             name: round(float(peer.replay(votes)[0].mean()), 2) for name, peer in published.items()

@@ -2,9 +2,9 @@
 
 At every finish the state is the vote so far with its signals, how many answers still run, and how
 long they have run. There are three options: wait for the next finish, start a second wave, or close
-and cancel. Backward induction over the finishes values them at many pairs of prices at once, one
-price per token and one per unit of waiting, as `adalib.sequential.induction` does for answers that
-are asked one by one. Plain races join the priced ones in one library.
+and cancel. `PricedRace.fit` makes a library: `adalib.sequential.race_induction` gives a rule for
+every first wave and every pair of prices, one per token and one per unit of waiting, and plain
+races join them. Those on the envelope of cost and accuracy at some price of waiting are kept.
 """
 
 from __future__ import annotations
@@ -12,30 +12,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from itertools import product
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
 from adalib.datasets.saved import number, numbers, reading, whole
-from adalib.sequential.courses import Course, Courses
-from adalib.sequential.evidence import Evidence, SignalPolicy
+from adalib.sequential.course import Course, Waves
+from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import cross_fitted
 from adalib.sequential.policy import LEAST, training_folds
-from adalib.sequential.race_rules import Outcome, PlainRace, TunedRaces, plain_races
-from adalib.sequential.race_session import RaceSession
-from adalib.sequential.race_state import (
+from adalib.sequential.race_induction import Heat, settle_race
+from adalib.sequential.race_rules import (
     STARTS,
     Finish,
+    Outcome,
+    PlainRace,
     PricedMember,
-    race_features,
-    second_waves,
+    plain_races,
 )
-from adalib.sequential.replay import Mix, mix_for
+from adalib.sequential.race_session import RaceSession, TimedPolicy
+from adalib.sequential.replay import REPLAYS, Mix, mix_for, shares_of
 from adalib.sequential.signals import SIGNALS, usual_signals
 from adalib.sequential.signals.base import Lesson
-from adalib.sequential.streams import Streams
+from adalib.sequential.streams import Streams, make_streams
 from adalib.solve.hull import concave_hull
 
 #: Prices tried: accuracy per tokens of one average answer, and per time of one average answer.
@@ -45,133 +46,21 @@ WAITING_PRICES = (0.0, 0.02, 0.05, 0.15)
 _KEPT_AT = (0.0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2)
 _HALVINGS = 30  # of the interval in which the price of waiting is sought
 _RIDGE = 0.01
+_STREAMS = 4000  # played back at a time, so that memory does not grow with the questions
 _MOST_SAVED = 4096  # answers that saved data may ask for
 
-#: Predicts the net gains of the options at a finish, from its features and the true gains.
-Predictor = Callable[[Finish, np.ndarray, np.ndarray], np.ndarray]
+
+class RaceReplay(NamedTuple):
+    """Every question's expected outcome at every budget, arrays of shape (N, budgets)."""
+
+    cost: np.ndarray  #: tokens generated, cancelled answers included
+    accuracy: np.ndarray
+    waiting: np.ndarray  #: time until the race was closed, in average answers
+    finished: np.ndarray
+    started: np.ndarray
 
 
-def settle_race(
-    heat: Heat, start: int, most: int, prices: np.ndarray, predict: Predictor
-) -> Outcome:
-    r"""Decide from the last finish to the first, and carry the outcomes back.
-
-    With prices :math:`\lambda` and :math:`\mu`, the option with the highest predicted
-    :math:`v - \lambda c - \mu w` is taken: accuracy, tokens and waiting at the close. What is
-    carried back is what the decisions really brought; the predictions only decide.
-
-    Parameters
-    ----------
-    heat : Heat
-        Courses of the streams with their features.
-    start, most : int
-        Answers of the first wave, and of both waves at most.
-    prices : ndarray, shape (2, L)
-        Prices per token and per tick of the clock.
-    predict : callable
-        Returns the net gains of the options over closing, (M, options * L), from the finish, its
-        features, and the gains that they really had.
-
-    Returns
-    -------
-    Outcome
-        Arrays of shape (M, L).
-    """
-
-    def settle(look: int, more: int, finishes: range) -> Outcome:
-        outcome: Outcome | None = None
-        for finished in reversed(finishes):
-            close = heat.closed(start, look, more, finished, prices.shape[1])
-            options = [] if outcome is None else [outcome]
-            if not more:
-                for size in second_waves(start, finished, most):
-                    after = range(finished + 1, start + size + 1)
-                    options.append(settle(finished, size, after))
-            outcome = close
-            if options:
-                gains = [_net(option, prices) - _net(close, prices) for option in options]
-                features = heat.features(start, look, more, finished)
-                predicted = predict((look, more, finished), features, np.hstack(gains))
-                outcome = _best_of(close, options, np.split(predicted, len(options), axis=1))
-        assert outcome is not None
-        return outcome
-
-    return settle(0, 0, range(1, start + 1))
-
-
-def _best_of(close: Outcome, options: list[Outcome], gains: list[np.ndarray]) -> Outcome:
-    """Return the outcome of the option with the highest predicted gain, or of closing now."""
-    chosen = Outcome(*(np.array(figures) for figures in close))
-    highest = np.zeros(gains[0].shape)
-    for option, gain in zip(options, gains, strict=True):
-        better = gain > highest
-        np.copyto(highest, gain, where=better)
-        for target, source in zip(chosen, option, strict=True):
-            np.copyto(target, source, where=better)
-    return chosen
-
-
-def _net(outcome: Outcome, prices: np.ndarray) -> np.ndarray:
-    """Return accuracy less what tokens and waiting cost, (M, L)."""
-    return outcome.accuracy - prices[0] * outcome.tokens - prices[1] * outcome.clock
-
-
-class Heat:
-    """The courses of some streams, with what a policy's signals know at every finish."""
-
-    def __init__(
-        self, policy: PricedRace, streams: Streams, features: Any = None, trained_on: bool = False
-    ) -> None:
-        self.courses = Courses(streams)
-        self._policy = policy
-        self._features = features
-        self._trained_on = trained_on
-        self._evidence: dict[tuple[int, int, int], Evidence] = {}
-
-    def evidence(self, start: int, look: int, more: int) -> Evidence:
-        """Return the states of the signals at every finish of a course, kept as `Courses` are."""
-        key = (start, look, more)
-        if any(kept[0] != start for kept in self._evidence):
-            self._evidence.clear()
-        if key not in self._evidence:
-            course = self.courses.course(*key)
-            self._evidence[key] = self._policy.evidence(
-                course, self._features, trained_on=self._trained_on
-            )
-        return self._evidence[key]
-
-    def closed(self, start: int, look: int, more: int, finished: int, levels: int) -> Outcome:
-        """Return the outcome of closing at a finish, the same at every price."""
-        course = self.courses.course(start, look, more)
-        column = finished - 1
-        value = course.value(self.evidence(start, look, more).votes)
-        clock = course.clock
-        figures = (
-            course.tokens[:, column],
-            value[:, column],
-            clock[:, column],
-            np.full(len(clock), finished),
-            np.full(len(clock), start + more),
-        )
-        shape = (len(clock), levels)
-        return Outcome(*(np.broadcast_to(one[:, None], shape) for one in figures))
-
-    def features(self, start: int, look: int, more: int, finished: int) -> np.ndarray:
-        """Return the features at a finish, (d, M)."""
-        course = self.courses.course(start, look, more)
-        column = finished - 1
-        clock = course.clock[:, column]
-        unit = self._policy.unit
-        return race_features(
-            self.evidence(start, look, more).at(column),
-            clock / unit,
-            (clock - course.second_start) / unit,
-            course.first_running[:, column],
-            second=more > 0,
-        )
-
-
-class PricedRace(SignalPolicy, TunedRaces):
+class PricedRace(TimedPolicy):
     r"""Start several answers at once, and close the race when going on is not worth its price.
 
     With :math:`v` the accuracy of the vote among finished answers, :math:`c` the tokens generated
@@ -227,6 +116,12 @@ class PricedRace(SignalPolicy, TunedRaces):
     True
     """
 
+    members: list[PricedMember | PlainRace]
+    costs: np.ndarray
+    accuracies: np.ndarray
+    waiting: np.ndarray
+    unit: float
+
     def __init__(
         self,
         signals: Sequence[str] | None = None,
@@ -243,9 +138,11 @@ class PricedRace(SignalPolicy, TunedRaces):
                 f"most is {most}, waiting_price {waiting_price} and waiting_limit {waiting_limit}; "
                 "give 1 or more, and 0 or more for the other two"
             )
-        super().__init__([], waiting_price=waiting_price, repeats=repeats, seed=seed)
+        self.waiting_price = waiting_price
         self.waiting_limit = waiting_limit
         self.most = most
+        self.repeats = repeats
+        self.seed = seed
 
     def fit(
         self,
@@ -282,29 +179,9 @@ class PricedRace(SignalPolicy, TunedRaces):
         self.fit_signals(lesson, usual)
         heat = Heat(self, streams, trained_on=True)
         priced, outcome = self._fit_priced(heat, fold[streams.question])
-        outcomes = [outcome, self.play(plain, streams, trained_on=True, heat=heat)]
+        outcomes = [outcome, self._played(plain, heat)]
         self._keep_best([*priced, *plain], outcomes)
         return self
-
-    def limited(self, most: int) -> Self:
-        policy = copy(self)
-        policy.most = min(self.most, most)
-        return policy
-
-    def fit_member(
-        self, responses: Responses, start: int, token_price: float, waiting_price: float
-    ) -> PricedMember:
-        """Return a race of ``start`` answers at one pair of prices, in the library or not.
-
-        The prices are in accuracy per tokens and per time of an average answer.
-        """
-        streams = self.streams(responses, self.seed, self.repeats)
-        fold = training_folds(None, responses.n, self.seed)
-        prices = np.array([[token_price], [waiting_price]]) / self.unit
-        heat = Heat(self, streams, trained_on=True)
-        fitted, _ = self._fit_start(heat, start, prices, fold[streams.question])
-        rules = {finish: rule[:, :, 0] for finish, rule in fitted.items()}
-        return PricedMember(start, self.most, token_price, waiting_price, rules)
 
     def _fit_priced(self, heat: Heat, fold: np.ndarray) -> tuple[list[PricedMember], Outcome]:
         """Fit a race for every first wave and pair of prices; return what each costs and scores."""
@@ -336,9 +213,9 @@ class PricedRace(SignalPolicy, TunedRaces):
         def follow(finish: Finish, x: np.ndarray, gains: np.ndarray) -> np.ndarray:
             return np.hstack([rule[0] + x.T @ rule[1:] for rule in fitted[finish]])
 
-        left_out = settle_race(heat, start, self.most, prices, learn)
+        left_out = settle_race(heat, Waves(start), self.most, prices, learn)
         # Accuracy by fits that did not see the question, cost and waiting by the rule itself.
-        itself = settle_race(heat, start, self.most, prices, follow)
+        itself = settle_race(heat, Waves(start), self.most, prices, follow)
         return fitted, itself._replace(accuracy=left_out.accuracy)
 
     def _keep_best(self, members: list[Any], outcomes: list[Outcome]) -> None:
@@ -445,6 +322,108 @@ class PricedRace(SignalPolicy, TunedRaces):
         """Begin with one question by the member of this number, as `at_price` returns it."""
         return RaceSession(self, self.members[number], features)
 
+    def replay(
+        self,
+        responses: Responses,
+        budgets: Sequence[float],
+        features: ArrayLike | None = None,
+        *,
+        waiting_price: float | None = None,
+        seed: int = 1,
+    ) -> RaceReplay:
+        """Play answers to unseen questions back, at every budget.
+
+        Parameters
+        ----------
+        responses : Responses
+            Answers with tokens.
+        budgets : sequence of float
+            Average tokens per question.
+        features : array_like, shape (N, d), optional
+            Features of the questions, where a signal needs them.
+        waiting_price : float, optional
+            Price of waiting; default: the policy's own.
+        seed : int
+            Seed of the orders in which answers are played back.
+
+        Returns
+        -------
+        RaceReplay
+        """
+        mixes = [self.mix(budget, waiting_price) for budget in budgets]
+        return self.replay_mixes(responses, mixes, features, seed=seed)
+
+    def replay_mixes(
+        self,
+        responses: Responses,
+        mixes: Sequence[Mix],
+        features: ArrayLike | None = None,
+        *,
+        seed: int = 1,
+    ) -> RaceReplay:
+        """Play answers back to some mixes of members, one column each, as `replay` does."""
+        used, shares = shares_of(mixes)
+        members = [self.members[number] for number in used]
+        size = max(_STREAMS // min(REPLAYS, responses.samples), 1)
+        pieces = []
+        for begin in range(0, responses.n, size):
+            rows = np.arange(begin, min(begin + size, responses.n))
+            piece_features = None if features is None else np.asarray(features)[rows]
+            streams = self.streams(responses.take(rows), seed + begin, REPLAYS)
+            outcome = self.play(members, streams, piece_features)
+            pieces.append([streams.mean(figures @ shares.T) for figures in outcome])
+        mean = Outcome(*(np.concatenate(figures) for figures in zip(*pieces, strict=True)))
+        waiting = mean.clock / self.unit
+        return RaceReplay(mean.tokens, mean.accuracy, waiting, mean.finished, mean.started)
+
+    def trial(
+        self, train: Any, test: Any, targets: Sequence[float]
+    ) -> list[tuple[np.ndarray, ...]]:
+        """Learn from ``train``; return cost, accuracy, no column and waiting on ``test``.
+
+        This is what `adalib.held_out` asks of a learner.
+        """
+        policy = copy(self)
+        policy.most = min(self.most, train.answers.samples, test.answers.samples)
+        policy.fit(train.answers, train.features, train.groups)
+        budgets = [max(target, float(policy.costs.min())) for target in targets]
+        played = policy.replay(test.answers, budgets, test.features)
+        no_column = np.full(len(played.cost), -1.0)
+        return [
+            (cost, accuracy, no_column, waiting)
+            for cost, accuracy, waiting in zip(
+                played.cost.T, played.accuracy.T, played.waiting.T, strict=True
+            )
+        ]
+
+    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
+        """Play the answers back, as many per question as a member may start."""
+        longest = max(member.answers for member in self.members)
+        if responses.samples < longest:
+            raise ValueError(
+                f"{responses.source}: has {responses.samples} answers per question, and the race "
+                f"may start {longest}; give as many, or fit it with fewer"
+            )
+        return make_streams(responses, longest, repeats=repeats, seed=seed, cost="tokens")
+
+    def play(
+        self, members: Sequence[Any], streams: Streams, features: ArrayLike | None = None
+    ) -> Outcome:
+        """Return the outcome of every stream under every member, arrays of shape (M, members)."""
+        return self._played(members, Heat(self, streams, features))
+
+    def _played(self, members: Sequence[Any], heat: Heat) -> Outcome:
+        """Return what `play` returns, in a heat whose courses may be kept already."""
+        outcomes: dict[int, Outcome] = {}
+        # In the order of their first waves, because a heat keeps the courses of one at a time.
+        for place in sorted(range(len(members)), key=lambda place: members[place].start):
+            member = members[place]
+            if isinstance(member, PricedMember):
+                outcomes[place] = _played_at_prices(member, heat, self.unit)
+            else:
+                outcomes[place] = member.play(heat.courses, self.deciding_count)
+        return _side_by_side([outcomes[place] for place in range(len(members))])
+
     def evidence(
         self, course: Course, features: ArrayLike | None = None, *, trained_on: bool = False
     ) -> Evidence:
@@ -452,26 +431,20 @@ class PricedRace(SignalPolicy, TunedRaces):
         columns = np.arange(course.clock.shape[1])
         return self.evidence_at(columns, course.streams, features, trained_on=trained_on)
 
-    def play(
-        self,
-        members: Sequence[Any],
-        streams: Streams,
-        features: ArrayLike | None = None,
-        *,
-        trained_on: bool = False,
-        heat: Heat | None = None,
-    ) -> Outcome:
-        heat = heat or Heat(self, streams, features, trained_on)
-        outcomes: dict[int, Outcome] = {}
-        # In the order of their first waves, because a heat keeps the courses of one at a time.
-        for place in sorted(range(len(members)), key=lambda place: members[place].start):
-            member = members[place]
-            if isinstance(member, PricedMember):
-                outcomes[place] = _played(member, heat, self.unit)
-            else:
-                outcomes[place] = member.play(heat.courses, self.deciding_count)
-        columns = [outcomes[place] for place in range(len(members))]
-        return Outcome(*(np.column_stack(figures) for figures in zip(*columns, strict=True)))
+    def fit_member(
+        self, responses: Responses, start: int, token_price: float, waiting_price: float
+    ) -> PricedMember:
+        """Return a race of ``start`` answers at one pair of prices, in the library or not.
+
+        The prices are in accuracy per tokens and per time of an average answer.
+        """
+        streams = self.streams(responses, self.seed, self.repeats)
+        fold = training_folds(None, responses.n, self.seed)
+        prices = np.array([[token_price], [waiting_price]]) / self.unit
+        heat = Heat(self, streams, trained_on=True)
+        fitted, _ = self._fit_start(heat, start, prices, fold[streams.question])
+        rules = {finish: rule[:, :, 0] for finish, rule in fitted.items()}
+        return PricedMember(start, self.most, token_price, waiting_price, rules)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted race as plain values, ready for `json.dumps`.
@@ -553,17 +526,16 @@ def _member_from(saved: Any, most: int, evidence: Evidence) -> PricedMember | Pl
     return PricedMember.from_dict(saved, most, evidence)
 
 
-def _played(member: PricedMember, heat: Heat, unit: float) -> Outcome:
-    """Return the outcome of every stream under a priced member, arrays of shape (M,)."""
+def _played_at_prices(member: PricedMember, heat: Heat, unit: float) -> Outcome:
+    """Return the outcome of every stream under a priced member, arrays of shape (M, 1)."""
 
     def follow(finish: Finish, x: np.ndarray, gains: np.ndarray) -> np.ndarray:
         return member.gains(finish, x)
 
     prices = np.array([[member.token_price], [member.waiting_price]]) / unit
-    outcome = settle_race(heat, member.start, member.most, prices, follow)
-    return Outcome(*(figures[:, 0] for figures in outcome))
+    return settle_race(heat, Waves(member.start), member.most, prices, follow)
 
 
 def _side_by_side(outcomes: Sequence[Outcome]) -> Outcome:
-    """Join outcomes of the same streams under different races."""
-    return Outcome(*(np.hstack(figures) for figures in zip(*outcomes, strict=True)))
+    """Join outcomes of the same streams under different races, as columns."""
+    return Outcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))

@@ -1,7 +1,9 @@
-"""Plain races: when to close, by counting finishes and votes; and a library tuned to a budget.
+"""The rules of a race: when to close it, wait for the next finish, or start a second wave.
 
-*First finish search* [1]_ takes the answer that finishes first. *short-m@k* [2]_ starts k answers
-and votes among the first m to finish. Voting in parallel waits for all of them.
+A plain race counts finishes and votes. *First finish search* [1]_ takes the answer that finishes
+first; *short-m@k* [2]_ starts k answers and votes among the first m to finish; voting in parallel
+waits for all of them. A priced race predicts at every finish what each option gains over closing,
+by a linear rule in what is known there, and takes the best.
 
 References
 ----------
@@ -13,24 +15,24 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from adalib.datasets.responses import Responses
-from adalib.datasets.saved import number, whole
-from adalib.sequential.courses import Courses
-from adalib.sequential.replay import REPLAYS, Mix, mix_for, shares_of
-from adalib.sequential.rules import NEVER, Confidence, stopping_points
+from adalib.datasets.saved import number, numbers, whole
+from adalib.sequential.course import Courses, Waves
+from adalib.sequential.evidence import Evidence
+from adalib.sequential.rules import NEVER
 from adalib.sequential.signals.votes import VoteCount
-from adalib.sequential.streams import Streams, make_streams
 from adalib.sequential.votes import Votes
 
-_STREAMS = 4000  # played back at a time, so that memory does not grow with the questions
+STARTS = (1, 2, 3, 4, 6, 8, 12)  #: sizes of a priced race's first wave
+_LOOKS = (1, 2, 3, 4)  # finishes at which its second wave may start
+_MORE = (2, 4)  # sizes of its second wave
+
+#: A moment of decision: the second wave's look and size (0, 0 without one), and finishes so far.
+Finish = tuple[int, int, int]
 
 
 class Outcome(NamedTuple):
@@ -74,7 +76,7 @@ class PlainRace:
 
     def play(self, courses: Courses, count: VoteCount | None = None) -> Outcome:
         """Return every stream's outcome; leads are of plain votes, ``count`` gives the answer."""
-        course = courses.course(self.start, self.look, self.more)
+        course = courses.course(Waves(self.start, self.look, self.more))
         plain = course.streams.votes()
         votes = plain if count is None else count.count(course.streams)
         stops = self.leads(plain)
@@ -110,33 +112,6 @@ class PlainRace:
         return race
 
 
-@dataclass(frozen=True)
-class InRounds:
-    """Adaptive consistency in rounds: ask ``size`` answers at once until `leader_holds` is high."""
-
-    size: int
-    threshold: float
-    rounds: int
-
-    @property
-    def answers(self) -> int:
-        """The most answers that start."""
-        return self.size * self.rounds
-
-    def play(self, courses: Courses) -> Outcome:
-        """Return the outcome of every stream; a round lasts as long as its longest answer."""
-        streams = courses.streams
-        ends = np.arange(1, self.rounds + 1) * self.size - 1
-        votes = streams.votes().at(ends)
-        stop = stopping_points(Confidence(self.threshold), votes)
-        rows = np.arange(len(stop))
-        lengths = streams.read("tokens")[:, : self.answers]  # type: ignore[index]
-        longest = lengths.reshape(len(stop), self.rounds, self.size).max(axis=2).cumsum(axis=1)
-        asked = ends[stop] + 1
-        tokens = lengths.cumsum(axis=1)[rows, asked - 1]
-        return Outcome(tokens, votes.value[rows, stop], longest[rows, stop], asked, asked)
-
-
 def plain_races(most: int) -> list[PlainRace]:
     """Return the plain races that join the priced ones in a library, up to ``most`` answers."""
     starts = [n for n in (1, 2, 3, 4, 5, 6, 8, 10, 12) if n <= most]
@@ -151,190 +126,92 @@ def plain_races(most: int) -> list[PlainRace]:
     return sorted(races, key=lambda race: (race.start, str(race)))
 
 
-#: Families that others propose: every setting with at most ``most`` answers.
-FAMILIES: Mapping[str, Any] = {
-    "parallel": lambda most: [PlainRace(n, n) for n in range(1, most + 1)],
-    "first_finish": lambda most: [PlainRace(n, 1) for n in range(1, most + 1)],
-    "short_m_at_k": lambda most: [
-        PlainRace(n, k) for n in range(1, most + 1) for k in range(1, n + 1)
-    ],
-    "rounds": lambda most: [
-        InRounds(size, threshold, rounds)
-        for size in (2, 3, 4, 8)
-        for threshold in (0.6, 0.8, 0.9, 0.95, 0.99)
-        for rounds in (1, 2, 3, 4)
-        if size * rounds <= most
-    ],
-}
+def second_waves(waves: Waves, finished: int, most: int) -> list[int]:
+    """Return the sizes of a second wave that may start at a finish; none if one has started."""
+    if waves.more or finished not in _LOOKS:
+        return []
+    return [more for more in _MORE if waves.start + more <= most]
 
 
-class RaceReplay(NamedTuple):
-    """Every question's expected outcome at every budget, arrays of shape (N, budgets)."""
+def decision_points(start: int, most: int) -> dict[Finish, int]:
+    """Return every finish with a decision, and how many options it has besides closing."""
+    points: dict[Finish, int] = {}
+    for finished in range(1, start + 1):
+        sizes = second_waves(Waves(start), finished, most)
+        options = int(finished < start) + len(sizes)
+        if options:
+            points[0, 0, finished] = options
+        for more in sizes:
+            for later in range(finished + 1, start + more):
+                points[finished, more, later] = 1
+    return points
 
-    cost: np.ndarray  #: tokens generated, cancelled answers included
-    accuracy: np.ndarray
-    waiting: np.ndarray  #: time until the race was closed, in average answers
-    finished: np.ndarray
-    started: np.ndarray
+
+def race_features(
+    evidence: Evidence, clock: Any, second_age: Any, first_running: Any, second: bool
+) -> np.ndarray:
+    """Return the features of a race at one finish, shape (d, ...).
+
+    Times are in average answers: since the start, and since the second wave started, if one did.
+    How many answers run in all is not a feature, since every number of finishes has its own rule.
+    """
+    lead = evidence.deciding_count.lead(evidence.votes)
+    times = [clock, np.sqrt(clock), np.exp(-clock), *(clock * clear for clear in lead)]
+    if second:
+        times += [second_age, np.exp(-second_age), first_running]
+    return np.concatenate([evidence.features(), np.array(times, dtype=float)])
 
 
-class TunedRaces:
-    """A family of plain races, tuned on training questions to any budget of tokens.
+def feature_count(evidence: Evidence, second: bool) -> int:
+    """Return how many features a race has with these signals."""
+    return race_features(evidence, 1.0, 0.0, 0, second).size
 
-    Parameters
-    ----------
-    rules : sequence of PlainRace or InRounds
-        The settings of the family. A budget below the cheapest is mixed with asking once.
-    waiting_price : float
-        Price of waiting for the time of one average answer, in accuracy.
-    repeats, seed : int
-        Orders in which every training question is played back, and their seed.
 
-    Attributes
-    ----------
-    members : list
-        The settings, with ``costs`` (tokens), ``accuracies`` and ``waiting`` (in average answers)
-        in training.
-    unit : float
-        Tokens of an average training answer.
+@dataclass(frozen=True, eq=False)
+class PricedMember:
+    """A race that starts ``start`` answers and follows fitted rules, at one pair of prices.
 
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from adalib import beta_population
-    >>> answers = beta_population(40, 2, 1).sample(8)
-    >>> answers = replace(answers, tokens=np.ones((40, 8)))
-    >>> races = TunedRaces(FAMILIES["parallel"](4)).fit(answers)
-    >>> races.replay(answers, [3.0]).waiting.mean().item()  # all answers take the same time
-    1.0
+    ``rules`` has, for every finish with a decision, coefficients of shape (options, d + 1), the
+    constant first: of waiting for the next finish (if an answer runs), then of every second wave.
     """
 
-    def __init__(
-        self,
-        rules: Sequence[Any],
-        *,
-        waiting_price: float = 0.0,
-        repeats: int = 16,
-        seed: int = 0,
-    ) -> None:
-        self.rules = list(dict.fromkeys([PlainRace(1, 1), *rules]))
-        self.waiting_price = waiting_price
-        self.repeats = repeats
-        self.seed = seed
+    start: int
+    most: int  #: answers of both waves, at most
+    token_price: float  #: accuracy per tokens of an average answer
+    waiting_price: float  #: accuracy per time of an average answer
+    rules: dict[Finish, np.ndarray] = field(repr=False)
 
-    def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> Self:
-        """Learn what every setting costs and scores; ``features`` and ``groups`` are not used."""
-        self.members = [rule for rule in self.rules if rule.answers <= responses.samples]
-        streams = self.streams(responses, self.seed, self.repeats)
-        self.unit = max(float(np.asarray(responses.tokens).mean()), 1e-9)
-        outcome = self.play(self.members, streams)
-        self._keep(outcome)
-        return self
+    @property
+    def answers(self) -> int:
+        """The most answers that start."""
+        return self.start + max([0, *(more for _, more, _ in self.rules)])
 
-    def _keep(self, outcome: Outcome) -> None:
-        """Set what the members cost and score in training."""
-        self.costs = outcome.tokens.mean(axis=0)
-        self.accuracies = outcome.accuracy.mean(axis=0)
-        self.waiting = outcome.clock.mean(axis=0) / self.unit
+    def gains(self, finish: Finish, features: np.ndarray) -> np.ndarray:
+        """Return what every option promises over closing, shape (..., options)."""
+        rules = self.rules[finish]
+        return rules[:, 0] + features.T @ rules[:, 1:].T
 
-    def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
-        """Play the answers back, as many per question as a member may start."""
-        longest = max(member.answers for member in self.members)
-        if responses.samples < longest:
-            raise ValueError(
-                f"{responses.source}: has {responses.samples} answers per question, and the race "
-                f"may start {longest}; give as many, or fit it with fewer"
-            )
-        return make_streams(responses, longest, repeats=repeats, seed=seed, cost="tokens")
+    def to_dict(self) -> dict[str, Any]:
+        """Return the member as plain values."""
+        return {
+            "start": self.start,
+            "token_price": self.token_price,
+            "waiting_price": self.waiting_price,
+            "rules": [[*finish, rule.tolist()] for finish, rule in self.rules.items()],
+        }
 
-    def play(
-        self, members: Sequence[Any], streams: Streams, features: ArrayLike | None = None
-    ) -> Outcome:
-        """Return the outcome of every stream under every member, arrays of shape (M, members)."""
-        courses = Courses(streams)
-        outcomes = [member.play(courses) for member in members]
-        return Outcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))
-
-    def mix(self, budget: float, waiting_price: float | None = None) -> Mix:
-        """Return the two members, and the share of the second, that cost ``budget`` in training."""
-        price = self.waiting_price if waiting_price is None else waiting_price
-        return mix_for(self.costs, self.accuracies - price * self.waiting, budget)
-
-    def replay(
-        self,
-        responses: Responses,
-        budgets: Sequence[float],
-        features: ArrayLike | None = None,
-        *,
-        waiting_price: float | None = None,
-        seed: int = 1,
-    ) -> RaceReplay:
-        """Play answers to unseen questions back, at every budget.
-
-        Parameters
-        ----------
-        responses : Responses
-            Answers with tokens.
-        budgets : sequence of float
-            Average tokens per question.
-        features : array_like, shape (N, d), optional
-            Features of the questions, where a signal needs them.
-        waiting_price : float, optional
-            Price of waiting; default: the policy's own.
-        seed : int
-            Seed of the orders in which answers are played back.
-
-        Returns
-        -------
-        RaceReplay
-        """
-        mixes = [self.mix(budget, waiting_price) for budget in budgets]
-        return self.replay_mixes(responses, mixes, features, seed=seed)
-
-    def replay_mixes(
-        self,
-        responses: Responses,
-        mixes: Sequence[Mix],
-        features: ArrayLike | None = None,
-        *,
-        seed: int = 1,
-    ) -> RaceReplay:
-        """Play answers back to some mixes of members, one column each, as `replay` does."""
-        used, shares = shares_of(mixes)
-        members = [self.members[number] for number in used]
-        size = max(_STREAMS // min(REPLAYS, responses.samples), 1)
-        pieces = []
-        for begin in range(0, responses.n, size):
-            rows = np.arange(begin, min(begin + size, responses.n))
-            piece_features = None if features is None else np.asarray(features)[rows]
-            streams = self.streams(responses.take(rows), seed + begin, REPLAYS)
-            outcome = self.play(members, streams, piece_features)
-            pieces.append([streams.mean(figures @ shares.T) for figures in outcome])
-        mean = Outcome(*(np.concatenate(figures) for figures in zip(*pieces, strict=True)))
-        waiting = mean.clock / self.unit
-        return RaceReplay(mean.tokens, mean.accuracy, waiting, mean.finished, mean.started)
-
-    def limited(self, most: int) -> Self:
-        """Return a copy that starts at most this many answers per question."""
-        policy = copy(self)
-        policy.rules = [rule for rule in self.rules if rule.answers <= most]
-        return policy
-
-    def trial(
-        self, train: Any, test: Any, targets: Sequence[float]
-    ) -> list[tuple[np.ndarray, ...]]:
-        """Learn from ``train``; return cost, accuracy, no column and waiting on ``test``.
-
-        This is what `adalib.held_out` asks of a learner.
-        """
-        policy = self.limited(min(train.answers.samples, test.answers.samples))
-        policy.fit(train.answers, train.features, train.groups)
-        budgets = [max(target, float(policy.costs.min())) for target in targets]
-        played = policy.replay(test.answers, budgets, test.features)
-        no_column = np.full(len(played.cost), -1.0)
-        return [
-            (cost, accuracy, no_column, waiting)
-            for cost, accuracy, waiting in zip(
-                played.cost.T, played.accuracy.T, played.waiting.T, strict=True
-            )
-        ]
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any], most: int, evidence: Evidence) -> PricedMember:
+        """Return the member that `to_dict` described; raise ValueError if it is not sound."""
+        start = whole(saved["start"], "start", 1, most)
+        points = decision_points(start, most)
+        rules = {}
+        for look, more, finished, rule in saved["rules"]:
+            finish = (look, more, finished)
+            shape = (points.pop(finish), feature_count(evidence, second=more > 0) + 1)
+            rules[finish] = numbers(rule, "rules", shape)
+        if points:
+            raise ValueError("a race has no rule for some of its finishes")
+        token_price = number(saved["token_price"], "token_price", 0)
+        waiting_price = number(saved["waiting_price"], "waiting_price", 0)
+        return cls(start, most, token_price, waiting_price, rules)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.sequential.evidence import Evidence
-from adalib.sequential.race_rules import PlainRace
-from adalib.sequential.race_state import PricedMember, race_features, second_waves
+from adalib.sequential.course import Waves
+from adalib.sequential.evidence import LiveEvidence, SignalPolicy
+from adalib.sequential.race_rules import PlainRace, PricedMember, race_features, second_waves
 from adalib.sequential.session import checked_gain
-from adalib.sequential.signals.base import Signal
 from adalib.sequential.signals.votes import VoteCount
 
 
@@ -43,15 +42,10 @@ class Runner:
 Ask = Callable[[Runner], Awaitable[tuple[Hashable, Mapping[str, Any]]]]
 
 
-class _Fitted(Protocol):
-    """What a session reads of a fitted race."""
+class TimedPolicy(SignalPolicy):
+    """Base class: what a session reads of a policy that decides at the finishes of a race."""
 
-    signals_in_use: dict[str, Signal]
-    deciding_count: VoteCount
-    unit: float
-
-    @property
-    def reads(self) -> dict[str, str]: ...
+    unit: float  #: tokens of an average answer
 
 
 class RaceSession:
@@ -106,12 +100,12 @@ class RaceSession:
     (False, 0)
     """
 
-    def __init__(self, policy: _Fitted, member: Any, features: ArrayLike | None = None) -> None:
+    def __init__(self, policy: TimedPolicy, member: Any, features: ArrayLike | None = None) -> None:
         self._policy = policy
         self._member: PricedMember | PlainRace = member
-        self._live = {name: signal.live(features) for name, signal in policy.signals_in_use.items()}
+        self._evidence = LiveEvidence(policy, features)
         self._started = 0
-        self._second: tuple[int, int] = (0, 0)  # finish at which a second wave started, and size
+        self._waves = Waves(member.start)
         self._second_start = 0.0
         self._first_finished = 0
         self.asks = member.start
@@ -126,7 +120,7 @@ class RaceSession:
     @property
     def leaders(self) -> list[Hashable]:
         """The leading answers in the order they finished: one, several that are tied, or none."""
-        return self._live[self._policy.deciding_count.name].leaders  # type: ignore[attr-defined]
+        return self._evidence.leaders
 
     def begin_answers(self) -> list[Runner]:
         """Return the answers to start now, and count them as running."""
@@ -165,9 +159,7 @@ class RaceSession:
         if not (np.isfinite(tokens) and tokens >= 0):
             raise ValueError(f"answer {number} has {tokens} tokens; give a number of 0 or more")
         runner = self.running[number]
-        readable = None if answer == "" else answer
-        for live in self._live.values():
-            live.add(readable, {"tokens": tokens, **fields})
+        self._evidence.add(answer, {"tokens": tokens, **fields})
         del self.running[number]
         self.finished += 1
         self._first_finished += number < self._member.start
@@ -234,22 +226,22 @@ class RaceSession:
         if isinstance(member, PlainRace):
             self._decide_plainly(member)
             return
-        finish = (*self._second, self.finished)
+        finish = (self._waves.look, self._waves.more, self.finished)
         if finish not in member.rules:
             self._close()
             return
         gains = checked_gain(member.gains(finish, self._features()))
         best = int(np.argmax([0.0, *gains]))
-        waves = [] if self._second[1] else second_waves(member.start, self.finished, member.most)
-        starts_nothing = 1 + len(gains) - len(waves)  # closing, and waiting where an answer runs
+        sizes = second_waves(self._waves, self.finished, member.most)
+        starts_nothing = 1 + len(gains) - len(sizes)  # closing, and waiting where an answer runs
         if best == 0:
             self._close()
         elif best >= starts_nothing:
-            self._begin_second(waves[best - starts_nothing])
+            self._begin_second(sizes[best - starts_nothing])
 
     def _decide_plainly(self, race: PlainRace) -> None:
         """Close, wait or start a second wave, as a plain race counts."""
-        if self.finished >= race.last or race.leads(self._live[VoteCount.name].state()):
+        if self.finished >= race.last or race.leads(self._evidence.votes(VoteCount.name)):
             self._close()
         elif race.more and self.finished == race.look:
             self._begin_second(race.more)
@@ -260,20 +252,19 @@ class RaceSession:
 
     def _begin_second(self, size: int) -> None:
         """Start a second wave at this finish."""
-        self._second = (self.finished, size)
+        self._waves = Waves(self._waves.start, self.finished, size)
         self._second_start = self.clock
         self.asks = size
 
     def _features(self) -> np.ndarray:
         """Return the features of this finish."""
-        policy = self._policy
-        states = {name: live.state() for name, live in self._live.items()}
+        unit = self._policy.unit
         return race_features(
-            Evidence(policy.signals_in_use, states, policy.deciding_count),
-            self.clock / policy.unit,
-            (self.clock - self._second_start) / policy.unit,
-            self._member.start - self._first_finished,
-            second=self._second[1] > 0,
+            self._evidence.now(),
+            self.clock / unit,
+            (self.clock - self._second_start) / unit,
+            self._waves.start - self._first_finished,
+            second=self._waves.more > 0,
         )
 
 

@@ -44,11 +44,7 @@ def leader_holds(leader: ArrayLike, runner: ArrayLike) -> np.ndarray:
 
 
 class Rule(Protocol):
-    """A stopping rule, as a frozen dataclass, so that equal rules are played only once.
-
-    A rule that votes in its own way has ``play(streams)``, which returns the column where each
-    stream stops and the accuracy of its vote.
-    """
+    """A stopping rule, as a frozen dataclass, so that equal rules are played only once."""
 
     def stops(self, votes: Votes) -> Any:
         """Return whether to stop at each moment, in the shape of the votes."""

@@ -18,7 +18,7 @@ import adalib
 from adabook.exercises import JUDGED
 from adabook.exercises.cases import best_value
 from adabook.paper import referee, results
-from adalib.sequential.courses import Courses
+from adalib.sequential.course import Courses
 from adalib.sequential.race_rules import PlainRace
 from adalib.sequential.streams import make_streams
 from adalib.solve.oracle import chosen

@@ -13,7 +13,6 @@ from adalib.datasets.populations import beta_population
 from adalib.evaluate import recorded as tables
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
-from adalib.sequential.peers import NEWER, PEERS, PUBLISHED, Published, TunedRules
 from adalib.sequential.policy import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
@@ -27,6 +26,7 @@ from record_stopping import (
     stopping_cells,
     weighted_bars,
 )
+from rivals import NEWER, PEERS, PUBLISHED, Published, TunedRivals
 
 
 def by_name(cells):
@@ -187,7 +187,7 @@ def test_what_is_recorded_of_stopping_is_what_is_computed():
         ), AGAIN
     learners = {
         "votes": PricedStopping(("votes",), exact=True),
-        "margin": TunedRules(PEERS["margin"]),
+        "margin": TunedRivals(PEERS["margin"]),
     }
     for row in held_out(word, [3], learners=learners, features=np.zeros((word.n, 1)), noises=0):
         if row.policy in learners:
@@ -290,7 +290,7 @@ def test_one_setting_of_the_rivals_comes_out_again():
     rows = held_out(
         adalib.load("drill-fewshot"),
         [8],
-        learners={"two_agree": TunedRules(NEWER["two_agree"])},
+        learners={"two_agree": TunedRivals(NEWER["two_agree"])},
         noises=0,
     )
     (row,) = (row for row in rows if row.policy == "two_agree")

@@ -11,7 +11,6 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from adalib.vote.formula_limits import work
 from playback import Playback
 
 from adalib import CurvePolicy, DataError, PricedStopping, Router, TextEmbedding, held_out, load
@@ -26,6 +25,7 @@ from adalib.router.purse import Ledger, Prices, Purse
 from adalib.router.router import recommended
 from adalib.vote import judge
 from adalib.vote.answers import answer_classes
+from adalib.vote.formulas import work
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The signals of priced stopping, one module each, and the registry that finds them.
+"""The signals of priced stopping, and the registry that finds them.
 
 A signal is a subclass of `Signal` with a ``name``, in a module of this folder. Everything that
 stops under a price (a replay, a session, a saved policy, the router) reads `SIGNALS` and names none

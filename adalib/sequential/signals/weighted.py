@@ -1,4 +1,8 @@
-r"""Votes weighted by :math:`e^{\pm\kappa x}`, where x is a field of the model's reply."""
+r"""Votes weighted by :math:`e^{\pm\kappa x}`, where x is a field of the model's reply.
+
+Three signals do so: how sure the model was (`Certainty`), how many ways to go on it saw
+(`TokenEntropy`), and how much it wrote (`Length`).
+"""
 
 from __future__ import annotations
 
@@ -89,3 +93,49 @@ class WeightedCount(VoteCount):
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.sharpness = number(saved["sharpness"], "sharpness", 1e-9, 1e3)
+
+
+class Certainty(WeightedCount):
+    """Votes weighted by the mean log-probability of the tokens that the model wrote."""
+
+    name = "certainty"
+    usual = True
+    reads = "logprob"
+    field_in_words = "log-probability"
+
+
+class TokenEntropy(WeightedCount):
+    """Votes weighted by the mean entropy of the model's tokens: the more uncertain, the lighter."""
+
+    name = "entropy"
+    reads = "entropy"
+    sign = -1
+    field_in_words = "mean token entropy"
+
+
+class Length(WeightedCount):
+    """Votes weighted by tokens: every endpoint reports them, and long answers are often wrong.
+
+    Where weighting by length does not improve the vote, plain votes close it, and the length only
+    helps to decide when to stop.
+    """
+
+    name = "length"
+    usual = True
+    unless = "certainty"  # next to which it adds nothing
+    reads = "tokens"
+    sign = -1
+    field_in_words = "number of tokens"
+
+    def steps(self, values: np.ndarray) -> Sequence[float]:
+        mean = max(float(values.mean()), 1.0)
+        return [step / mean for step in (0.0, 0.5, 1.0, 2.0, 4.0)]
+
+    def fit(self, lesson: Lesson) -> bool:
+        tokens = lesson.answers.tokens
+        if tokens is None or not np.ptp(tokens):
+            return False
+        if not super().fit(lesson):
+            self.sharpness = 1 / max(float(tokens.mean()), 1.0)
+            self.gain = -1.0  # below plain votes, so that this count never closes the vote
+        return True

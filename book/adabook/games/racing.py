@@ -8,11 +8,11 @@ import numpy as np
 
 from adabook.games.base import Game
 from adalib.datasets.responses import Responses
-from adalib.sequential.courses import Course
+from adalib.sequential.course import Course
 
 if TYPE_CHECKING:
     from adalib.sequential.race import PricedRace
-    from adalib.sequential.race_state import PricedMember
+    from adalib.sequential.race_rules import PricedMember
 
 
 def race(policy: PricedRace, member: PricedMember, responses: Responses, seed: int = 0) -> Game:

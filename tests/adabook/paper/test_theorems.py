@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from adabook.paper import theorems
 from adabook.paper.theorems import COUNTEREXAMPLES, STATEMENTS, Case
 from adalib.solve.frontier import frontier
+from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
 from adalib.solve.reference import lp_solution, milp_solution
 from adalib.table import UtilityTable
@@ -385,3 +386,62 @@ def test_bad_input_is_refused_with_a_sentence(call, words):
 
 def test_every_statement_is_tested():
     assert set(TRUE.values()) == set(STATEMENTS)
+
+
+def test_continuous_budgets_meet_every_budget_above_the_least():
+    """Two curves that are strictly concave in the cost, one of them infinitely steep at 0."""
+    cost = np.linspace(0, 1, 2001)
+    curves = np.array([np.sqrt(cost), 1 - (1 - cost) ** 2])
+    prices = np.geomspace(1e-3, 1e3, 4000)
+    spent = np.array([cost[(curves - lam * cost).argmax(axis=1)].mean() for lam in prices])
+    for budget in (0.05, 0.3, 0.7, 0.99):
+        assert np.abs(spent - budget).min() < 2e-3
+    assert (spent <= 1 / prices + 1e-9).all()
+    # The square root alone never reaches 0: the best buy at λ is 1 / 4λ².
+    fine = np.linspace(0, 1e-3, 100_001)
+    best = fine[(np.sqrt(fine) - 50 * fine).argmax()]
+    assert best == pytest.approx(1 / (4 * 50**2), rel=1e-3)
+
+
+def test_concave_in_the_answers_is_not_enough():
+    """Acc = sqrt(b) at the cost b ** (1/4) has a gap of 1/4 at B = 1/2."""
+    b = np.linspace(0, 1, 10_001)
+    lams = np.linspace(0, 3, 301)[:, None]
+    least_bound = ((np.sqrt(b) - lams * b**0.25).max(axis=1) + lams[:, 0] / 2).min()
+    assert least_bound == pytest.approx(0.5)
+    assert np.sqrt(b[b**0.25 <= 0.5]).max() == pytest.approx(0.25, abs=1e-3)
+
+
+def test_a_rule_that_randomises_between_best_buys_needs_the_relaxed_value():
+    """Everett: a coin between two best buys lies on the relaxed value and above the whole one."""
+    acc = np.array([[0.0, 1.0]])
+    cost = np.array([1.0, 2.0])
+    half = 1.5  # what a fair coin between the two best buys at the price 1 costs, and it scores 0.5
+    assert frontier(acc, cost).at(half).bound == pytest.approx(0.5)
+    assert integer_optimum(acc, cost, half).accuracy == 0
+
+
+def best_stopper(price: float, last: int) -> float:
+    """Net value of the best stopping rule in the half hopeless world, by backward induction.
+
+    Only right answers repeat, so after a pair the vote is right and stays right. Until then all
+    answers differ: the question is hopeless, or none or one of them is right.
+    """
+
+    def all_different(n: int, hopeless: float, none_right: float, one_right: float) -> float:
+        chance = hopeless + none_right + one_right
+        stop = one_right / n - price * n * chance  # a tie of n
+        if n == last:
+            return stop
+        pair = 0.6 * one_right * (1 - price * (n + 1))
+        after = (hopeless, 0.4 * none_right, 0.4 * one_right + 0.6 * none_right)
+        return max(stop, pair + all_different(n + 1, *after))
+
+    return all_different(1, 0.5, 0.2, 0.3)
+
+
+@pytest.mark.parametrize("last", [3, 5, 20, 61])
+def test_the_oracle_beats_every_stopping_rule_on_half_hopeless_questions(last):
+    bound = min(best_stopper(lam, last) + 2 * lam for lam in np.linspace(0, 0.2, 2001))
+    assert bound == pytest.approx({3: 0.3396}.get(last, 0.3532), abs=1e-4)
+    assert bound < 0.372

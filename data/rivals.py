@@ -7,8 +7,10 @@ how sure the model was of it [4]_, and DeepConf's offline rule also leaves out t
 neither stops early. UAB plans after the first answer, by how sure that was [6]_. Huang et al. learn
 a prior over votes [7]_.
 
-A rule either looks at the votes (``stops``) or plays whole streams in its own way (``play``), as
-`adalib.sequential.rules.Rule` says.
+A rule either looks at the votes (``stops``) or plays whole streams in its own way: ``play`` returns
+the column where each stream stops and the accuracy of its vote, and ``paid`` what it costs.
+`record_stopping.py` and `record_rivals.py` play them. Three of the families are in
+`adalib.sequential.peers` as well, since `adalib.held_out` compares with them.
 
 References
 ----------
@@ -18,6 +20,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
@@ -27,11 +30,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.files import DataError
-from adalib.sequential.rules import Confidence, Threshold, stopping_points
+from adalib.datasets.responses import Responses
+from adalib.sequential.peers import CAPS, TunedRules, Window
+from adalib.sequential.replay import REPLAYS
+from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, Threshold, stopping_points
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes, count_votes, vote_weight
 
 _ALMOST = 1 - 1e-12  # so that a share which is rounded down still reaches its threshold
+_MODE_CHANCES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # thresholds of `LearnedPrior`
+_PRIOR_ANSWERS = 4  # most frequent answers that its prior describes
 _DIRICHLET_ANSWERS = 5  # leading answers that Adaptive-Consistency's Dirichlet rule compares
 
 
@@ -87,14 +95,6 @@ class Entropy(Threshold):
         largest_entropy = np.log(np.maximum(votes.distinct + alone, 2))
         low = entropy / largest_entropy <= self.threshold + 1e-12
         return ((votes.readable >= 2) & low) | super().stops(votes)
-
-
-class Window(Threshold):
-    """ESC: ask in windows of this many answers, and stop after one in which all are the same."""
-
-    def stops(self, votes: Votes) -> Any:
-        window_ends = votes.n % self.threshold == 0
-        return (window_ends & (votes.run >= self.threshold)) | super().stops(votes)
 
 
 @dataclass(frozen=True)
@@ -299,3 +299,139 @@ def _dirichlet_chances(streams: Streams) -> np.ndarray:
     states, which = np.unique(packed, return_inverse=True)
     largest_first = (states[:, None] // digits[::-1]) % (steps + 1)
     return dirichlet_holds(largest_first)[which.reshape(streams_count, steps)]
+
+
+class TunedRivals(TunedRules):
+    """`TunedRules` for rules some of which vote, or pay, in their own way."""
+
+    def play(
+        self, members: Sequence[Any], streams: Streams, features: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        plain = [j for j, rule in enumerate(members) if not hasattr(rule, "play")]
+        shape = (len(streams.question), len(members))
+        stops = np.zeros(shape, dtype=int)
+        accuracy = np.zeros(shape)
+        together = super().play([members[j] for j in plain], streams)
+        stops[:, plain], accuracy[:, plain] = together
+        for j, rule in enumerate(members):
+            if hasattr(rule, "play"):
+                stops[:, j], accuracy[:, j] = rule.play(streams)
+        return stops, accuracy
+
+    def paid(self, members: Sequence[Any], streams: Streams, stops: np.ndarray) -> np.ndarray:
+        paid = super().paid(members, streams, stops)
+        for j, rule in enumerate(members):
+            if hasattr(rule, "paid"):
+                paid[:, j] = rule.paid(streams, stops[:, j])
+        return paid
+
+
+class LearnedPrior(TunedRivals):
+    """Bayesian stopping with a prior learned from training questions (Huang, Ma and Zhou 2026)."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__([], **settings)
+
+    def fit(self, responses: Responses, features: Any = None, groups: Any = None) -> LearnedPrior:
+        largest_first = [
+            np.sort(np.bincount(row[row >= 0], minlength=_PRIOR_ANSWERS))[::-1][:_PRIOR_ANSWERS]
+            for row in responses.classes
+        ]
+        readable = (responses.classes >= 0).sum(axis=1, keepdims=True)
+        shares = np.array(largest_first) / readable.clip(min=1)
+        table = mode_holds(shares, min(int(self.schedule[-1]), responses.samples))
+        settings = [Posterior(chance, cap, table) for chance in _MODE_CHANCES for cap in CAPS]
+        self.rules = [Fixed(1), *settings]
+        super().fit(responses)
+        return self
+
+
+@dataclass(frozen=True)
+class Published:
+    """One rule as its authors use it, on at most 40 answers, whatever that costs."""
+
+    rule: Rule
+
+    def replay(self, responses: Responses) -> tuple[np.ndarray, np.ndarray]:
+        """Return answers asked and accuracy of every question, averaged over the orders."""
+        alone = TunedRivals([self.rule])
+        streams = alone.streams(responses, 1, REPLAYS)
+        stops, accuracy = alone.play([self.rule], streams)
+        paid = alone.paid([self.rule], streams, stops)
+        return streams.mean(paid[:, 0]), streams.mean(accuracy[:, 0])
+
+    def trial(
+        self, train: Any, test: Any, targets: Sequence[float]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return one outcome at every target, for `adalib.held_out`: there is nothing to learn."""
+        return [self.replay(test.answers)] * len(targets)
+
+
+# By name: the rule of each family, the settings tried, and its authors' setting.
+_FAMILIES: Mapping[str, tuple[Any, Sequence[float], float]] = {
+    "margin": (Margin, range(1, 9), 3),
+    "adaptive_consistency": (Confidence, (0.6, 0.8, 0.9, 0.95, 0.975, 0.99), 0.95),
+    "esc": (Window, range(2, 9), 5),
+    "ac_entropy": (Entropy, (0.2, 0.4, 0.5, 0.6, 0.75, 0.9), 0.75),
+    "ac_majority": (Agreement, (0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 0.8),
+    "ac_dirichlet": (Dirichlet, (0.5, 0.7, 0.8, 0.9, 0.95, 0.99), 0.95),
+    "doubling": (Doubling, (0.55, 0.65, 0.75, 0.85, 0.95), 0.75),
+}
+
+
+def _capped(rule: Any, settings: Sequence[float], caps: Sequence[int] = CAPS) -> list[Any]:
+    """Return the rule at every setting, under every cap."""
+    return [rule(setting, cap) for setting in settings for cap in caps]
+
+
+#: The settings of every family that `TunedRivals` chooses among.
+PEERS: Mapping[str, Sequence[Rule]] = {
+    **{name: _capped(rule, tried) for name, (rule, tried, _) in _FAMILIES.items()},
+    "sprt": [
+        ProbabilityRatio(error, cap, share)
+        for error in (0.01, 0.05, 0.1, 0.2)
+        for share in (0.55, 0.65, 0.8)
+        for cap in CAPS
+    ],
+}
+
+#: Every family as its authors set it, with at most 40 answers.
+PUBLISHED: Mapping[str, Rule] = {
+    **{
+        name: rule(authors_setting, 32 if rule is Doubling else 40)
+        for name, (rule, _, authors_setting) in _FAMILIES.items()
+    },
+    "sprt": ProbabilityRatio(0.05, 40),
+}
+
+_ASKED = (2, 3, 4, 6, 8, 12, 16, 24, 40)  # answers of a rule that never stops early
+
+#: Settings of votes by confidence, for files with log-probabilities.
+CONFIDENT: Mapping[str, Sequence[Any]] = {
+    "cisc": [
+        Filtered(answers, 1.0, sharpness)
+        for sharpness in (1.5, 3.0, 6.0, 12.0)
+        for answers in _ASKED
+    ],
+    "deepconf": [Filtered(answers, keep, 6.0) for keep in (0.1, 0.9) for answers in _ASKED],
+}
+
+#: Rules of 2026, tuned as the others are.
+NEWER: Mapping[str, Sequence[Any]] = {
+    "two_agree": _capped(Agreeing, (2, 3, 4, 6)),
+    "in_a_row": _capped(InARow, (2, 3, 4)),
+    "gateway": _capped(Together, (0.8, 0.9, 0.95, 0.99), caps=(2, 4, 8, 16)),
+}
+
+#: Rules of 2026 that need log-probabilities.
+NEWER_CONFIDENT: Mapping[str, Sequence[Any]] = {
+    "uab": _capped(Coverage, np.geomspace(1e-4, 0.3, 14).tolist(), caps=(8, 16, 40)),
+    "weitzman": _capped(Reservation, [float(np.log(p)) for p in (0.5, 0.7, 0.8, 0.9, 0.95, 0.98)]),
+}
+
+#: As their authors set them; the gateway's cap is left to its users.
+NEWER_PUBLISHED = {
+    "two_agree": Agreeing(2, 40),
+    "in_a_row": InARow(2, 8),
+    "gateway": Together(0.95, 8),
+}

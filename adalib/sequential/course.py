@@ -7,13 +7,30 @@ answers, finished or running. A second wave may start at one of the finishes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, cached_property
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from adalib.datasets.files import DataError
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes
+
+Kept = TypeVar("Kept")
+
+
+class Waves(NamedTuple):
+    """Which answers start when: ``start`` at once, and ``more`` at the finish number ``look``."""
+
+    start: int
+    look: int = 0
+    more: int = 0  #: 0 without a second wave
+
+    @property
+    def answers(self) -> int:
+        """The answers of both waves."""
+        return self.start + self.more
 
 
 class Course:
@@ -77,21 +94,27 @@ class Course:
         return np.take_along_axis(votes.value, self._last_tied, axis=1)
 
 
+class KeptByStart(Generic[Kept]):
+    """Things made for waves; those of one first wave are kept at a time, to save memory."""
+
+    def __init__(self, make: Callable[[Waves], Kept]) -> None:
+        self._make = make
+        self._kept: dict[Waves, Kept] = {}
+
+    def __call__(self, waves: Waves) -> Kept:
+        if any(kept.start != waves.start for kept in self._kept):
+            self._kept.clear()
+        if waves not in self._kept:
+            self._kept[waves] = self._make(waves)
+        return self._kept[waves]
+
+
 class Courses:
-    """The courses of some streams; those of one first wave are kept at a time, to save memory."""
+    """The courses of some streams, by their waves."""
 
     def __init__(self, streams: Streams) -> None:
         self.streams = streams
-        self._kept: dict[tuple[int, int, int], Course] = {}
-
-    def course(self, start: int, look: int = 0, more: int = 0) -> Course:
-        """Return a course, computed once while the first wave stays the same."""
-        key = (start, look, more)
-        if any(kept[0] != start for kept in self._kept):
-            self._kept.clear()
-        if key not in self._kept:
-            self._kept[key] = Course(self.streams, *key)
-        return self._kept[key]
+        self.course = KeptByStart(lambda waves: Course(streams, *waves))
 
 
 def _tokens(streams: Streams) -> np.ndarray:

@@ -1,13 +1,18 @@
 """Go on, or go up: against brute force, against populations where the best rule is known, and on a
 menu of one."""
 
+import sys
+
 import numpy as np
 import pytest
+from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adalib import Menu, PricedEscalation, Responses
-from adalib.sequential.escalation import settle
+from adalib import Menu, Responses
+
+sys.path.insert(0, str(ROOT / "data"))
+from escalation import PricedEscalation, settle
 
 
 @settings(deadline=None)
