@@ -15,7 +15,7 @@ EDITIONS := PYTHONPATH=book $(PY) -m editions
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab lite student instructor otter slides quizzes wheel test lint browser redis bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor otter exam slides quizzes wheel test lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -39,26 +39,24 @@ lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to cha
 	@$(EDITIONS) lab
 	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. lab
 
-lite: book $(VENV)/lite.stamp  ## JupyterLite with the student's notebooks, for any static host, in _build/lite
-	@$(EDITIONS) lite
-
-student: book  ## an edition to hand out: book and notebooks without solutions, in _build/student
+student: book  ## to hand out: book and notebooks without solutions, in _build/student
 	@$(EDITIONS) source
 	@$(VENV)/bin/jupyter-book build _build/student/source -W --keep-going || { rm -rf _build/student/source/_build/.doctrees; exit 1; }
 	@$(EDITIONS) student
 
-instructor: book  ## the same with all solutions and keys, in _build/instructor
-	@$(EDITIONS) key
-	@$(VENV)/bin/jupyter-book build _build/instructor/source -W --keep-going || { rm -rf _build/instructor/source/_build/.doctrees; exit 1; }
+instructor: book  ## for teachers alone: exam, answers to prompts, notes on grading, in _build/instructor
 	@$(EDITIONS) instructor
 
-otter: book $(VENV)/otter.stamp  ## Otter assignments: a notebook and an autograder.zip per chapter, in _build/otter
-	@$(EDITIONS) otter
+otter: book $(VENV)/otter.stamp  ## homework with a secret of yours, in _build/otter (ROSTER=ids.txt SECRET=... CHAPTERS="oracle budgets")
+	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) otter
+
+exam: $(VENV)/book.stamp  ## an exam with new numbers, and its key apart, in _build/exam (NAME=autumn)
+	@NAME="$(NAME)" $(EDITIONS) exam
 
 slides: book  ## one deck per chapter, for a projector, in _build/slides
 	@$(EDITIONS) slides
 
-quizzes: $(VENV)/book.stamp  ## the quizzes for Moodle and other platforms (_build/quizzes)
+quizzes: $(VENV)/book.stamp  ## the quizzes as Moodle XML, in _build/quizzes
 	@$(EDITIONS) quizzes
 
 wheel: dist/.built  ## build the package, with its data, as one file in dist/; needs nothing of the book
@@ -72,7 +70,7 @@ dist/.built: $(shell find adalib book/adabook data -type f ! -name '*.pyc') pypr
 	@rm -rf build
 	@touch $@
 
-test: $(VENV)/test.stamp book browser redis  ## run every check: style, the package, the book in a browser, a real model
+test: $(VENV)/test.stamp book browser  ## run every check: style, the package, the book in a browser, a real model
 	@$(EDITIONS) live & $(MAKE) --no-print-directory lint && wait # where that cannot be fetched, tests/live says what to do
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
@@ -86,9 +84,6 @@ lint: $(VENV)/test.stamp  ## check style, spelling, types, and who imports whom
 
 browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/browser.py
-
-redis: $(VENV)/test.stamp  ## find a Redis for the tests, or install one
-	@$(PY) tests/redis_server.py
 
 bench: $(VENV)/test.stamp browser  ## measure speed (benchmarks/)
 	@set -e; for file in benchmarks/bench_*.py; do echo "$$file"; $(PY) "$$file"; done
@@ -117,10 +112,6 @@ $(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
 	@echo "Installing into $(VENV) ..."
 	@$(INSTALL) -r requirements.txt -c constraints.txt
 	@$(INSTALL) --no-deps --no-build-isolation -e .
-	@touch $@
-
-$(VENV)/lite.stamp: $(VENV)/book.stamp requirements-lite.txt
-	@$(INSTALL) -r requirements-lite.txt -c constraints.txt
 	@touch $@
 
 $(VENV)/otter.stamp: $(VENV)/book.stamp requirements-otter.txt

@@ -45,8 +45,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "evaluate.crossfit": ["cross_fitted_oracle", "score_oracle", "rehearse_oracle"],
         "evaluate.heldout": ["Known", "Protocol", "first_vote_table", "held_out", "unseen_curves"],
         "evaluate.compare": ["compare"],
+        "evaluate.families": ["seen_groups"],
         "evaluate.verdict": ["verdict"],
-        "router.router": ["Router"],
+        "router": ["BudgetController", "Router"],
         "explorer.widget": ["explore"],
     },
 )

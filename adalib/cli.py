@@ -156,7 +156,7 @@ def solve(
     from adalib.solve.frontier import frontier
 
     table = _table(file, budgets, estimator, ties, cost)
-    best = frontier(table.acc, table.cost).at(budget)
+    best = frontier(table).at(budget)
     numbers = {
         name: getattr(best, name)
         for name in ("budget", "lam", "cost", "accuracy", "bound", "slack")

@@ -54,8 +54,8 @@ class Answer:
         The answer that was read out of the text, "" if there is none.
     finish : str
         "stop", or "length" where the text was cut at the limit on tokens.
-    tokens : int or None
-        Tokens written.
+    tokens, prompt_tokens : int or None
+        Tokens written and read.
     logprob, entropy : float or None
         Mean log-probability and mean entropy of its tokens, in nats.
     """
@@ -64,6 +64,7 @@ class Answer:
     answer: str
     finish: str
     tokens: int | None = None
+    prompt_tokens: int | None = None
     logprob: float | None = None
     entropy: float | None = None
 
@@ -82,6 +83,7 @@ def read_completion(completion: ChatCompletion) -> Answer:
         answer=extract_answer(text, finished=finish == "stop"),
         finish=finish,
         tokens=completion.usage.completion_tokens if completion.usage else None,
+        prompt_tokens=completion.usage.prompt_tokens if completion.usage else None,
         logprob=_mean([token.logprob for token in tokens or ()]),
         entropy=_mean([_entropy(token.top_logprobs) for token in tokens or ()]),
     )

@@ -6,8 +6,7 @@ sort: uniform numbers, no two prices the same. Strictly concave and straight row
 steps, four a row; rows with costs of their own, as numbers or as whole tokens, carry those through
 the sort. Both sides of a ratio take turns in this process and the best round of each counts. Times
 are wall clock; the ratio of processor times stands beside that of wall clocks: a busy machine
-disturbs it less. The frontier of a large table uses all cores for a part of its work, a bisection
-one.
+disturbs it less.
 
     python benchmarks/bench_frontier.py
 """

@@ -1,4 +1,4 @@
-"""What the router itself adds to a question: reading its text, and one decision to stop or go on.
+"""How long the router itself takes for a question: reading its text, and one decision.
 
 python benchmarks/bench_router.py
 """
@@ -35,7 +35,7 @@ def main() -> None:
     router = Router.fit(answers, budget=4)
     asked = list(np.resize(np.array(answers.questions, dtype=object), args.questions))
     reading = median_ms([lambda text=text: router.plan(text, PRICE) for text in asked])
-    print(f"text: {reading:.3f} ms a question, p50 (under 1 wanted)")
+    print(f"text: {reading:.3f} ms per question, p50 (under 1 wanted)")
     sessions = [router.plan(text, PRICE).session for text in asked[:50]]
     deciding = median_ms([lambda s=s, k=k: s.add(k % 3) for k in range(15) for s in sessions])
     print(f"stopping decision: {deciding:.3f} ms, p50 (under 0.2 wanted)")

@@ -22,12 +22,12 @@ from itertools import combinations
 import numpy as np
 
 import adalib
+from adabook.recorded import record
 from adalib.datasets.folds import deal
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import record
 from adalib.sequential.replay import mix_for, shares_of
 
 #: The efforts on each menu, cheapest first.

@@ -18,11 +18,11 @@ import numpy as np
 from record_stopping import Followed
 
 import adalib
+from adabook.recorded import record
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.recorded import record
 from adalib.evaluate.trials import Questions
-from adalib.router.controller import BudgetController
+from adalib.router import BudgetController
 from adalib.sequential.policy import LEAST
 
 SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot")

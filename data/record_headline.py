@@ -21,10 +21,11 @@ from record_stopping import TARGETS, weighted_bars
 
 import adalib
 from adabook.paper.settings import benchmark
+from adabook.recorded import LADDER, STOPS, figures, record
 from adalib.datasets.responses import Responses
-from adalib.evaluate.heldout import TAUGHT, HeldOutRow, Protocol, held_out
+from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import LADDER, STOPS, figures, record
+from adalib.evaluate.scores import HeldOutRow
 from adalib.sequential.policy import PricedStopping
 
 #: The answers behind every part: 300 questions answered 96 times, or all with 48 answers each.

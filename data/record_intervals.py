@@ -24,9 +24,10 @@ from scipy.stats import t as student
 
 import adalib
 from adabook.paper.results import recorded_rows
-from adalib.evaluate.heldout import HeldOutRow, held_out
+from adabook.recorded import record
+from adalib.evaluate.heldout import held_out
 from adalib.evaluate.intervals import cautious_bound, mean_interval
-from adalib.evaluate.recorded import record
+from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.verdict import WRONG as VERDICT_WRONG
 from adalib.evaluate.verdict import Judgement, judge
 from adalib.learn.curve_policy import CurvePolicy

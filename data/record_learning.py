@@ -18,8 +18,8 @@ from itertools import product
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from adabook.recorded import record
 from adalib.datasets.populations import Population
-from adalib.evaluate.recorded import record
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.replay import shares_of
 from adalib.sequential.streams import Streams

@@ -20,11 +20,11 @@ import numpy as np
 from escalation import PricedEscalation
 
 import adalib
+from adabook.recorded import GO_UP, LADDER, REPEATS, STOPS, figures, model_cells, record
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import GO_UP, LADDER, REPEATS, STOPS, figures, model_cells, record
 from adalib.evaluate.trials import STOPPING, Learner, Planner, Questions
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping

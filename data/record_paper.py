@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 import adalib
 from adabook import paper
 from adabook.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers, utility
+from adabook.recorded import record
 from adalib import (
     CurvePolicy,
     Known,
@@ -34,9 +35,9 @@ from adalib import (
 )
 from adalib.datasets.folds import deal
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.heldout import HeldOutRow, Scores, check_targets, oracles_at
-from adalib.evaluate.recorded import record
-from adalib.evaluate.trials import Fold, Half, learned
+from adalib.evaluate.heldout import add_learned, check_targets, oracles_at
+from adalib.evaluate.scores import HeldOutRow, Scores
+from adalib.evaluate.trials import Blind, Fold, Half, learned
 from adalib.threads import side_by_side
 
 Part = tuple[str, Callable[[], list[dict]]]
@@ -324,10 +325,9 @@ def held_out_curve(
         scores = Scores(names)
         for number, (teach, score) in enumerate((halves, halves[::-1])):
             noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
-            plans = learned(
-                teach, score, targets, parts, alone, learners, [(LabelPolicy(seed=seed), noise)]
-            )
-            scores.add_learned(plans, oracles_at(teach.table, targets), score.table)
+            tried = [*learners.items(), ("noise", Blind(LabelPolicy(seed=seed), noise))]
+            found = learned(teach, score, targets, parts, alone, tried)
+            add_learned(scores, names, found, oracles_at(teach.table, targets), score.table)
         size = float(np.mean([part.train.size for part in parts]))
         for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):
             at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high

@@ -22,10 +22,10 @@ from typing import Any, Self
 import numpy as np
 
 import adalib
+from adabook.recorded import record
 from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import record
 from adalib.sequential.course import Courses
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace

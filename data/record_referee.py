@@ -23,7 +23,7 @@ from referee import (
 )
 
 from adabook.paper.referee import CLAIMS, ROWS, Evidence, Outcome
-from adalib.evaluate.recorded import record
+from adabook.recorded import record
 
 _ROW_MODULES = (rows_theory, rows_method, rows_results, rows_patterns, rows_experiments)
 _CLAIM_MODULES = (claims_method, claims_results)

@@ -21,10 +21,11 @@ from rivals import LearnedPrior, Published, TunedRivals
 
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
+from adabook.recorded import AS_PUBLISHED, STOPS, record
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.heldout import HeldOutRow, held_out
-from adalib.evaluate.recorded import AS_PUBLISHED, STOPS, record
+from adalib.evaluate.heldout import held_out
+from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.trials import BASELINES, Learner, Planner
 from adalib.sequential.policy import PricedStopping
 

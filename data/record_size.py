@@ -19,11 +19,11 @@ from functools import partial
 import pandas as pd
 
 from adabook.paper.settings import benchmark as all_questions
+from adabook.recorded import figures, record
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.recorded import figures, record
 from adalib.learn.features import text_features
 
 SIZES = (100, 200, 400, 700, 1000)  # training questions

@@ -25,16 +25,17 @@ from rivals import CONFIDENT, PEERS, PUBLISHED, Published, TunedRivals
 
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
+from adabook.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
 from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.heldout import HeldOutRow, Protocol, Scores, held_out, oracles_at
+from adalib.evaluate.heldout import Protocol, held_out, oracles_at
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
+from adalib.evaluate.scores import HeldOutRow, Outcome, Scores, mix_for
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.router.controller import BudgetController
+from adalib.router import BudgetController
 from adalib.sequential.policy import LEAST, PricedStopping
 from adalib.sequential.replay import REPLAYS
 from adalib.sequential.streams import make_streams
@@ -337,10 +338,10 @@ def weighted_bars(
     for chosen, scored, plain in weighted_tables(responses, menu, seed):
         for target, labels in oracles_at(chosen, targets):
             mix = best_mix(chosen.acc, chosen.cost, target)
-            scores.add("mix_weighted", target, *mix.outcome(scored), plain)
-            scores.add(
-                "oracle_weighted", target, *from_labels(labels, chosen.k).outcome(scored), plain
-            )
+            plans = {"mix_weighted": mix, "oracle_weighted": from_labels(labels, chosen.k)}
+            for name, plan in plans.items():
+                outcome = Outcome(*plan.outcome(scored))
+                scores.add(name, target, outcome, mix_for(outcome, plain))
     return scores.rows(members(responses, groups), families=groups is not None)
 
 

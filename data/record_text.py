@@ -27,13 +27,13 @@ from record_stopping import weighted_tables
 
 from adabook.paper.results import reconstructed
 from adabook.paper.settings import TARGETS, benchmark
+from adabook.recorded import STOPS, figures, record
 from adalib.datasets.folds import deal
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.evaluate.heldout import Known, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.recorded import STOPS, figures, record
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy

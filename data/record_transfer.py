@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 import adalib
+from adabook.recorded import figures, record
 from adalib.datasets.folds import deal
 from adalib.datasets.responses import SAMPLED, Responses
-from adalib.evaluate.heldout import Scores
-from adalib.evaluate.recorded import figures, record
+from adalib.evaluate.scores import Outcome, Scores, mix_for
 from adalib.evaluate.trials import Fold, Half, Learner, Planner, learned, planning_policies
 from adalib.sequential.policy import PricedStopping
 
@@ -66,11 +66,12 @@ def moved(
     rows = []
     for way in ways:
         folds = list(ways_to_learn(old, new, answers.questions, way))
-        outcomes = learned(both, both, targets, folds, np.arange(answers.n), learners, [])
+        outcomes = learned(both, both, targets, folds, np.arange(answers.n), list(learners.items()))
         scores = Scores(list(learners))
-        for name, parts_ in outcomes.items():
-            for target, (cost, accuracy, *_) in zip(targets, parts_[0][..., old.n :], strict=True):
-                scores.add(name, target, cost, accuracy, score)
+        for name, by_target in zip(learners, outcomes[..., old.n :], strict=True):
+            for target, (cost, accuracy, *_) in zip(targets, by_target, strict=True):
+                outcome = Outcome(cost, accuracy)
+                scores.add(name, target, outcome, mix_for(outcome, score))
         for row in scores.rows(np.arange(new.n)):
             rows.append({"way": way, **figures(row), "missed": round(row.cost - row.target, 5)})
     return rows

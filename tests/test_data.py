@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import adalib
+from adabook.recorded import recorded
 from adalib.datasets.loading import bundled
-from adalib.evaluate.recorded import recorded
 from adalib.table import ARCHETYPES
 from adalib.vote.answers import answer_classes, same_answer
 from adalib.vote.extract import extract_answer

@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from conftest import ROOT, in_own_thread, run_to_end
 
-from adalib import Router, load
+from adalib import PricedStopping, Router, load
 
 
 def ask(question):
@@ -55,9 +55,8 @@ def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, mo
     monkeypatch.setitem(sys.modules, "inspect_ai", ModuleType("inspect_ai"))
     monkeypatch.setitem(sys.modules, "inspect_ai.util", stub)
     monkeypatch.syspath_prepend(ROOT / "examples")
-    Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",)).save(
-        tmp_path
-    )
+    few = load("word-fewshot").take(range(0, 372, 12))
+    Router.fit(few, 3, PricedStopping(("votes",))).save(tmp_path)
     hook, asked = (
         import_module("inspect_stopping").PricedEpochs(tmp_path),
         {"agree": 0, "differ": 0},

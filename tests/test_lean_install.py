@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, distribution, packages_dist
 
 import pytest
 from conftest import ROOT
-from fault_server import FaultServer
 from packaging.requirements import Requirement
+from upstream import Upstream, listening
 
 from adalib import Router, load
 
@@ -74,13 +74,14 @@ def lean():
 
 def test_a_vote_is_served(tmp_path, lean):
     few = load("word-fewshot").take(range(0, 372, 12))
-    Router.fit(few, budget=3, signals=("votes", "text")).save(tmp_path / "router")
-    with FaultServer() as upstream:
-        words = ["serve", str(tmp_path / "router"), "--upstream", upstream.url]
+    Router.fit(few, budget=3).save(tmp_path / "router")
+    upstream = Upstream()
+    with listening(upstream.app()) as address:
+        words = ["serve", str(tmp_path / "router"), "--upstream", address]
         command = lean(*words, "--model", "m", "--port", "0")
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
         try:
-            url = process.stdout.readline().split(" listens at ")[1].split(",")[0]
+            url = process.stderr.readline().split(" at ")[1].split(",")[0]
             body = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
             request = urllib.request.Request(
                 f"{url}/chat/completions",
@@ -93,7 +94,7 @@ def test_a_vote_is_served(tmp_path, lean):
             process.terminate()
             process.communicate(timeout=60)
     assert vote["answer"] == "7"
-    assert vote["samples"] == len(upstream.seen)
+    assert vote["answers"] == len(upstream.seen)
 
 
 @pytest.mark.parametrize(

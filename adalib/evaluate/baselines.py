@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from adalib.datasets.responses import ReadText
+from adalib.datasets.menu import Menu
+from adalib.datasets.responses import ReadText, Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
@@ -67,12 +68,44 @@ class Plan:
         """Return the expected cost and accuracy of each question, two arrays of shape (N,)."""
         return self.expected(table.cost), self.expected(table.acc)
 
+    def waiting(self, answers: Responses | Menu, budgets: Sequence[int]) -> np.ndarray:
+        """Return how long each question waits if its answers are asked together, shape (N,).
+
+        The unit is an average answer. It is NaN for a menu, whose models have no common clock.
+        """
+        if not isinstance(answers, Responses):
+            return np.full(len(self.weights), np.nan)
+        return self.expected(waiting_times(answers, budgets))
+
     def draw(self, rng: np.random.Generator | int | None = None) -> np.ndarray:
         """Draw a column for each question, shape (N,)."""
         # A uniform number has passed as many cumulative probabilities as its column's number.
         cumulative = self.weights.cumsum(axis=1)[:, :-1]
         uniform = np.random.default_rng(rng).random((len(cumulative), 1))
         return (uniform >= cumulative).sum(axis=1)
+
+
+def waiting_times(answers: Responses, budgets: Sequence[int]) -> np.ndarray:
+    r"""Return the expected time until the last of b answers finishes, shape (N, K).
+
+    Answers run side by side, and each takes as long as it has tokens. With a question's lengths in
+    order, :math:`\ell_1 \le \dots \le \ell_R`, the i-th is the longest of b drawn ones with chance
+    :math:`\binom{i-1}{b-1} / \binom{R}{b}`. Times are in average answers. Where the file has no
+    tokens, all answers take the same time, 1.
+    """
+    if answers.tokens is None:
+        return np.ones((answers.n, len(budgets)))
+    in_order = np.sort(np.asarray(answers.tokens, dtype=float), axis=1)
+    average = float(np.mean(answers.tokens))
+    samples = answers.samples
+    times = np.empty((answers.n, len(budgets)))
+    for column, budget in enumerate(int(b) for b in budgets):
+        chance = np.zeros(samples)
+        chance[-1] = budget / samples
+        for shorter in range(samples - 1, budget - 1, -1):  # so many others are shorter
+            chance[shorter - 1] = chance[shorter] * (shorter - budget + 1) / shorter
+        times[:, column] = in_order @ chance / average
+    return times
 
 
 def from_labels(labels: ArrayLike, k: int) -> Plan:

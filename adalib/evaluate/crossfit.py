@@ -84,7 +84,7 @@ def score_oracle(
         raise ValueError(
             "the two tables have different questions or budgets; make both from the same ones"
         )
-    path = frontier(choose.acc, choose.cost)
+    path = frontier(choose)
     labels = np.column_stack([path.at(target).labels for target in targets])
     costs = np.broadcast_to(score.cost, score.acc.shape)
     return OracleScore(

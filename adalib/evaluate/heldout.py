@@ -20,18 +20,18 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import SAMPLED, Responses
-from adalib.evaluate.baselines import PLANS, best_mix, from_labels, noise_features
+from adalib.evaluate.baselines import PLANS, Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.scores import HeldOutRow, Scores
+from adalib.evaluate.scores import HeldOutRow, Outcome, Scores, mix_for
 from adalib.evaluate.trials import (
     BASELINES,
+    Blind,
     Fold,
     Half,
     Learner,
     Planner,
     checked_learners,
     learned,
-    plan_waiting,
 )
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import TextEmbedding
@@ -188,63 +188,62 @@ def held_out(
     ['oracle', 'oracle_in_sample', 'mix', 'fixed', 'random', 'length', 'curve']
     """
     settings = Protocol() if protocol is None else protocol
-    given = features if isinstance(features, Known) else Known(features)
-    member = members(responses, settings.groups)
-    fold = deal(member, settings.folds, settings.seed)
-    check_halves(responses, budgets)
+    known = features if isinstance(features, Known) else Known(features)
     trained = checked_learners(learners, settings.seed)
-    _check_settings(settings, given, noises)
-    opening, votes = _votes(responses, given.first)
+    _check_settings(settings, known, noises)
+    check_halves(responses, budgets)
+
+    # Deal the questions into folds, and the answers into halves.
+    member = members(responses, settings.groups)
+    fold_of = deal(member, settings.folds, settings.seed)
+    folds = list(_folds(responses, fold_of, known.features, settings.taught, settings.seed))
+    first, votes = _votes(responses, known.first)
+    halves = votes.split_samples(settings.seed)
     table: MakeTable = settings.table or type(responses).table
     full = table(votes, budgets)
     targets = check_targets(targets, full.cost)
-    inputs = list(_inputs(responses, fold, given.features, settings.taught, settings.seed))
-    scores = Scores([*BASELINES, *trained, "noise"])
 
-    def score_one_way(number: int) -> None:
-        """Teach with one half and score with the other; only the scores are kept in memory."""
-        first, second = votes.split_samples(settings.seed)[:: 1 if number == 0 else -1]
-        teach = Half(first, table(first, budgets))
-        score = Half(second, table(second, budgets))
-        if opening is not None:
-            score = Half(joined(opening, second), first_vote_table(opening, second, budgets))
-        first_seed = 1000 * settings.seed + noises * number
-        blind = _noise_policies(responses.n, range(first_seed, first_seed + noises), settings.seed)
-        outcomes = learned(teach, score, targets, inputs, member, trained, blind)
+    # Each half teaches once, and the other one scores.
+    scores = Scores([*BASELINES, *trained, "noise"])
+    for number, (teaching, scoring) in enumerate((halves, halves[::-1])):
+        teach = Half(teaching, table(teaching, budgets))
+        if first is None:
+            score = Half(scoring, table(scoring, budgets))
+        else:
+            score = Half(joined(first, scoring), first_vote_table(first, scoring, budgets))
         oracles = oracles_at(teach.table, targets)
         _add_plans(scores, oracles, responses.questions, teach, score)
-        scores.add_learned(outcomes, oracles, score.table, given.overhead)
+        first_seed = 1000 * settings.seed + noises * number
+        noise_seeds = range(first_seed, first_seed + noises)
+        tried = [*trained.items(), *_noise_policies(responses.n, noise_seeds, settings.seed)]
+        found = learned(teach, score, targets, folds, member, tried)
+        names = [name for name, _ in tried]
+        add_learned(scores, names, found, oracles, score.table, known.overhead)
 
-    score_one_way(0)
-    score_one_way(1)
+    # The oracle that is too good: chosen and scored on all answers.
+    everything = Half(responses, full)
     for target, labels in oracles_at(full, targets):
-        plan = from_labels(labels, full.k)
-        waits = plan_waiting(plan, responses, full)
-        scores.add("oracle_in_sample", target, *plan.outcome(full), full, waiting=waits)
+        outcome = _outcome(from_labels(labels, full.k), everything)
+        scores.add("oracle_in_sample", target, outcome, mix_for(outcome, full))
     return scores.rows(member, families=settings.groups is not None)
 
 
-def _check_settings(settings: Protocol, given: Known, noises: int) -> None:
+def _check_settings(settings: Protocol, known: Known, noises: int) -> None:
     """Raise for settings that contradict each other or leave nothing to learn from."""
-    if noises < 0 or not 0 <= given.overhead < np.inf:
-        raise ValueError(f"noises is {noises} and overhead {given.overhead}; give 0 or more")
+    if noises < 0 or not 0 <= known.overhead < np.inf:
+        raise ValueError(f"noises is {noises} and overhead {known.overhead}; give 0 or more")
     if settings.taught < 2:
         raise ValueError(f"taught is {settings.taught}; give at least 2 questions to learn from")
-    if given.first is not None and settings.table is not None:
+    if known.first is not None and settings.table is not None:
         raise ValueError(
             "the table of a vote that a first answer opens is given; give first or table, not both"
         )
 
 
-def _noise_policies(
-    n: int, seeds: Sequence[int], policy_seed: int
-) -> list[tuple[LabelPolicy, pd.DataFrame]]:
-    """Return the control: policies that imitate labels, each with features of noise to learn from.
-
-    Trees read single precision, so the features are made in it.
-    """
+def _noise_policies(n: int, seeds: Sequence[int], policy_seed: int) -> list[tuple[str, Learner]]:
+    """Return the controls, all under one name; trees read single precision, and so is the noise."""
     return [
-        (LabelPolicy(seed=policy_seed), noise_features(n, seed=seed).astype(np.float32))
+        ("noise", Blind(LabelPolicy(seed=policy_seed), noise_features(n, seed=seed).astype("f4")))
         for seed in seeds
     ]
 
@@ -264,8 +263,50 @@ def _add_plans(
         for name, plan_of in PLANS.items():
             plans[name] = plan_of(questions, cost, target)
         for policy, plan in plans.items():
-            waits = plan_waiting(plan, score.answers, score.table)
-            scores.add(policy, target, *plan.outcome(score.table), score.table, waiting=waits)
+            outcome = _outcome(plan, score)
+            scores.add(policy, target, outcome, mix_for(outcome, score.table))
+
+
+def _outcome(plan: Plan, half: Half) -> Outcome:
+    """Return what a plan costs and scores on one half of the answers."""
+    return Outcome(*plan.outcome(half.table), plan.waiting(half.answers, half.table.budgets))
+
+
+def add_learned(
+    scores: Scores,
+    names: Sequence[str],
+    found: np.ndarray,
+    oracles: Sequence[tuple[float, np.ndarray]],
+    table: UtilityTable,
+    overhead: float = 0.0,
+) -> None:
+    """Record what `learned` returned, and compare its columns with the oracle's labels.
+
+    Learners of one name, as the controls are, count as the plan that draws one of them. The
+    control does not pay ``overhead``, since it never looked at what that buys.
+    """
+    cost_of_answer = np.mean(table.cost[..., 0]) / _fewest_answers(table)
+    for name in dict.fromkeys(names):
+        same_name = found[[other == name for other in names]]
+        for number, (target, labels) in enumerate(oracles):
+            cost, accuracy, columns, waiting = same_name[:, number].swapaxes(0, 1)
+            imitation = (np.nan, np.nan)
+            if (columns >= 0).all():
+                commonest = np.bincount(labels).max() / labels.size
+                imitation = ((columns == labels).mean(), commonest)
+            # Answers that come one by one are waited for one after the other.
+            waits = np.where(np.isnan(waiting), cost / cost_of_answer, waiting)
+            paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
+            outcome = Outcome(paid, accuracy.mean(axis=0), waits.mean(axis=0))
+            scores.add(name, target, outcome, mix_for(outcome, table), imitation)
+
+
+def _fewest_answers(table: UtilityTable) -> float:
+    """Return how many answers the cheapest budget has; NaN for a menu, whose columns are models."""
+    try:
+        return float(table.budgets[0])
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def unseen_curves(
@@ -302,7 +343,7 @@ def unseen_curves(
     fold = deal(members(responses, settings.groups), settings.folds, settings.seed)
     table = responses.table(budgets)
     curves = np.empty_like(table.acc)
-    for train, test, features in _inputs(responses, fold, None, responses.n, settings.seed):
+    for train, test, features in _folds(responses, fold, None, responses.n, settings.seed):
         policy = CurvePolicy(seed=settings.seed).fit(
             features.loc[train], table.acc[train], table.cost
         )
@@ -390,7 +431,7 @@ def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
 
 def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[float, np.ndarray]]:
     """The oracle's labels at every target, with the target."""
-    path = frontier(table.acc, table.cost)
+    path = frontier(table)
     return [(target, path.at(target).labels) for target in targets]
 
 
@@ -403,14 +444,14 @@ def _embedded(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
     return TextEmbedding(_DIMS).fit(train).transform(texts)
 
 
-def _inputs(
+def _folds(
     responses: Responses | Menu,
     fold: np.ndarray,
     features: ArrayLike | None,
     taught: int,
     seed: int,
 ) -> Iterator[Fold]:
-    """One fold after the other."""
+    """Yield, fold by fold, the rows that teach, those that are scored, and their features."""
     texts = np.array(responses.questions, dtype=object)
     given = pd.DataFrame(
         text_features(responses.questions) if features is None else features

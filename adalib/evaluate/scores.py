@@ -1,15 +1,15 @@
 """Collect what policies cost and scored, and turn it into rows with intervals.
 
-A policy is scored twice, once on each half of the samples. `Scores` averages the halves question by
-question, next to the best random mix at the cost that the policy had, and puts intervals on the
-averages.
+A policy is scored twice, once on each half of the samples, next to the best random mix at the cost
+that it had (`mix_for`). `Scores` averages the halves question by question, and puts intervals on
+the averages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -59,6 +59,35 @@ class HeldOutRow:
     gains: np.ndarray = field(repr=False)
 
 
+class Outcome(NamedTuple):
+    """What a policy did on some questions, one number per question in every array."""
+
+    cost: np.ndarray
+    accuracy: np.ndarray
+    waiting: np.ndarray | None = None  # in average answers
+
+
+class Mix(NamedTuple):
+    """The best random mix that a policy is compared with."""
+
+    accuracy: np.ndarray  # of every question, if the mix spends what the policy spent
+    cost: float  # of a mix as accurate as the policy; infinite if there is none
+
+
+def mix_for(outcome: Outcome, table: UtilityTable) -> Mix:
+    """Return the best random mix at the cost of a policy, chosen on the table that scores.
+
+    It is chosen there, so that no policy passes it because the other half misjudged the average
+    question.
+    """
+    costs = np.broadcast_to(table.cost, table.acc.shape).mean(axis=0)
+    # A first answer may be shorter than its question's mean: where tokens are paid, nothing is
+    # cheaper than the cheapest budget, and that is the bar.
+    spent = max(outcome.cost.mean(), np.mean(table.cost[..., 0]))
+    accuracy = best_mix(table.acc, table.cost, spent, n=1).expected(table.acc)
+    return Mix(accuracy, mix_cost(costs, table.acc.mean(axis=0), outcome.accuracy.mean()))
+
+
 def as_table(rows: Sequence) -> pd.DataFrame:
     """Return rows as a table whose first column names the protocol."""
     names = [f.name for f in fields(rows[0]) if f.name not in ("families", "largest", "gains")]
@@ -83,56 +112,20 @@ class Scores:
         self,
         policy: str,
         target: float,
-        cost: np.ndarray,
-        accuracy: np.ndarray,
-        score: UtilityTable,
+        outcome: Outcome,
+        mix: Mix,
         imitation: tuple[float, float] = (np.nan, np.nan),
-        waiting: np.ndarray | None = None,
     ) -> None:
-        """Record each question's cost and accuracy on one half, and the best mix at their cost.
+        """Record what a policy did on one half, next to the best mix at its cost.
 
-        ``score`` is the table of that half, and ``imitation`` how often the policy names the
-        oracle's label, and how often the commonest label is right.
+        ``imitation`` is how often the policy names the oracle's label, and how often the commonest
+        label is right.
         """
-        # A first answer may be shorter than its question's mean: where tokens are paid, nothing is
-        # cheaper than the cheapest budget, and that is the bar.
-        spent = max(cost.mean(), np.mean(score.cost[..., 0]))
-        # The bar is chosen on the half that scores, so that no policy passes it because the other
-        # half misjudged the average question.
-        mix = best_mix(score.acc, score.cost, spent, n=1).expected(score.acc)
-        waited = np.nan if waiting is None else float(waiting.mean())
-        means = cost.mean(), _mix_cost(score, accuracy.mean()), waited, *imitation
+        waited = np.nan if outcome.waiting is None else float(outcome.waiting.mean())
+        means = outcome.cost.mean(), mix.cost, waited, *imitation
         key = (target, policy)
         self._means.setdefault(key, []).append(means)
-        self._sums[key] = np.array([accuracy, mix]) + self._sums.get(key, 0.0)
-
-    def add_learned(
-        self,
-        outcomes: Mapping[str, np.ndarray],
-        oracles: Sequence[tuple[float, np.ndarray]],
-        score: UtilityTable,
-        overhead: float = 0.0,
-    ) -> None:
-        """Record what `learned` returned, and compare its columns with the oracle's labels.
-
-        The noise control does not pay ``overhead``, since it never looked at what that buys.
-        """
-        # A budget's cost is in proportion to its answers.
-        cost_of_answer = np.mean(score.cost[..., 0]) / _answers(score)
-        for name, by_policy in outcomes.items():
-            for number, (target, labels) in enumerate(oracles):
-                # Each of shape (policies, N). Noise has several policies: the mean over them is the
-                # plan that draws one.
-                cost, accuracy, columns, waiting = by_policy[:, number].swapaxes(0, 1)
-                imitation = (np.nan, np.nan)
-                if (columns >= 0).all():
-                    commonest = np.bincount(labels).max() / labels.size
-                    imitation = ((columns == labels).mean(), commonest)
-                paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
-                # Answers that come one by one are waited for one after the other.
-                one_by_one = cost / cost_of_answer
-                waits = np.where(np.isnan(waiting), one_by_one, waiting).mean(axis=0)
-                self.add(name, target, paid, accuracy.mean(axis=0), score, imitation, waits)
+        self._sums[key] = np.array([outcome.accuracy, mix.accuracy]) + self._sums.get(key, 0.0)
 
     def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages.
@@ -210,21 +203,6 @@ class Scores:
             }
             for row in np.column_stack(columns).tolist()
         ]
-
-
-def _answers(score: UtilityTable) -> float:
-    """Return how many answers the cheapest budget has; NaN for a menu, whose columns are models."""
-    try:
-        return float(score.budgets[0])
-    except (TypeError, ValueError):
-        return np.nan
-
-
-def _mix_cost(score: UtilityTable, accuracy: float) -> float:
-    """Return the least that a random mix spends to be this accurate; infinite if it never is."""
-    cost = np.broadcast_to(score.cost, score.acc.shape).mean(axis=0)
-    mean = score.acc.mean(axis=0)
-    return mix_cost(cost, mean, accuracy)
 
 
 def _interval(values: np.ndarray, least: float) -> Interval:

@@ -11,16 +11,14 @@ import typing
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import has_fit_parameter
 from tqdm import tqdm
 
-from adalib.datasets.responses import Responses
-from adalib.evaluate.baselines import PLANS, Plan, from_labels
-from adalib.evaluate.waiting import expected_waiting
+from adalib.evaluate.baselines import PLANS, from_labels
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
 from adalib.sequential.peers import PEERS, TunedRules
@@ -138,15 +136,25 @@ def checked_learners(
     return dict(learners)
 
 
-class _FoldJob(NamedTuple):
-    """All that one fold needs and no more, because it may be sent to another machine."""
+@dataclass(frozen=True, eq=False)
+class Blind:
+    """The control: a policy that imitates labels, with noise in the place of the features."""
 
-    train: Questions
-    test: Questions
-    targets: Sequence[float]
-    learners: Mapping[str, Learner | Planner]
-    #: The noise control: policies, each with its training and its test features.
-    blind: Sequence[tuple[Planner, pd.DataFrame, pd.DataFrame]]
+    policy: LabelPolicy
+    noise: pd.DataFrame  # one row per question of the file
+
+    def trial(
+        self, train: Questions, test: Questions, targets: Sequence[float]
+    ) -> list[tuple[np.ndarray, ...]]:
+        """Give the policy the noise of the same questions."""
+        train_noise = self.noise.iloc[train.features.index]
+        test_noise = self.noise.iloc[test.features.index]
+        return planned(
+            self.policy,
+            replace(train, features=train_noise),
+            replace(test, features=test_noise),
+            targets,
+        )
 
 
 def learned(
@@ -155,37 +163,34 @@ def learned(
     targets: Sequence[float],
     folds: Sequence[Fold],
     member: np.ndarray,
-    learners: Mapping[str, Learner | Planner],
-    blind: Sequence[tuple[Planner, pd.DataFrame]],
-) -> dict[str, np.ndarray]:
+    tried: Sequence[tuple[str, Learner | Planner]],
+) -> np.ndarray:
     """Teach every learner with one half, fold by fold, and score it on the other half.
 
     A fold's questions are scored by learners that were taught with the other folds. ``member`` is
-    the group of every question, and ``blind`` are policies with features of pure noise.
+    the group of every question, and ``tried`` the learners with their names.
 
-    Returns costs, accuracies, columns and waiting by name ("noise" for all the ``blind``), shape
-    (policies, targets, 4, N); waiting is NaN where a learner does not return it.
+    Returns costs, accuracies, columns and waiting, shape (learners, targets, 4, N). The column is
+    -1 where a learner names none, and the waiting NaN where it does not return it.
     """
 
-    def job(fold: Fold) -> _FoldJob:
+    def in_fold(fold: Fold) -> list[np.ndarray]:
         train = _questions(teach, fold.train, fold.features, member)
         test = _questions(score, fold.test, fold.features, member)
-        blind_here = [
-            (policy, noise.iloc[fold.train], noise.iloc[fold.test]) for policy, noise in blind
-        ]
-        return _FoldJob(train, test, targets, learners, blind_here)
+        return [outcomes(name, learner, train, test, targets) for name, learner in tried]
 
-    by_fold = side_by_side(lambda fold: _run_fold(job(fold)), folds)
-    outcomes = np.empty((len(learners) + len(blind), len(targets), 4, len(member)))
+    found = np.empty((len(tried), len(targets), 4, len(member)))
     done = tqdm(
-        by_fold, total=len(folds), desc="evaluating", unit=" folds", disable=None, leave=False
+        side_by_side(in_fold, folds),
+        total=len(folds),
+        desc="evaluating",
+        unit=" folds",
+        disable=None,
+        leave=False,
     )
     for fold, of_fold in zip(folds, done, strict=True):
-        outcomes[..., fold.test] = of_fold
-    by_name = {name: outcomes[j : j + 1] for j, name in enumerate(learners)}
-    if blind:
-        by_name["noise"] = outcomes[len(learners) :]
-    return by_name
+        found[..., fold.test] = of_fold
+    return found
 
 
 def _questions(
@@ -197,28 +202,18 @@ def _questions(
     )
 
 
-def _run_fold(job: _FoldJob) -> list[np.ndarray]:
-    """Return every learner's outcomes in one fold, and then those of the noise control."""
-    outcomes = [
-        _outcomes(name, learner, job.train, job.test, job.targets)
-        for name, learner in job.learners.items()
-    ]
-    for policy, train_noise, test_noise in job.blind:
-        train = replace(job.train, features=train_noise)
-        test = replace(job.test, features=test_noise)
-        outcomes.append(_outcomes("noise", policy, train, test, job.targets))
-    return outcomes
-
-
-def _outcomes(
-    name: str, learner: Any, train: Questions, test: Questions, targets: Sequence[float]
+def outcomes(
+    name: str,
+    learner: Learner | Planner,
+    train: Questions,
+    test: Questions,
+    targets: Sequence[float],
 ) -> np.ndarray:
-    """Try a learner and check what it returns, shape (targets, 4, n).
-
-    The column is -1 where the learner names none, and the waiting NaN.
-    """
-    trial = learner.trial if hasattr(learner, "trial") else partial(_planned, learner)
-    results = list(trial(train, test, targets))
+    """Try one learner and check what it returns, shape (targets, 4, n) as in `learned`."""
+    if hasattr(learner, "trial"):
+        results = list(learner.trial(train, test, targets))
+    else:
+        results = planned(learner, train, test, targets)
     n = len(test.groups)
     sound = len(results) == len(targets) and all(_is_sound(arrays, n) for arrays in results)
     if not sound:
@@ -226,12 +221,12 @@ def _outcomes(
             f"learner {name!r} must return, for each of the {len(targets)} targets, "
             f"{n} finite costs of 0 or more and {n} accuracies from 0 to 1, one per question"
         )
-    outcomes = np.empty((len(targets), 4, n))
-    outcomes[:, 2] = -1.0
-    outcomes[:, 3] = np.nan
-    for outcome, arrays in zip(outcomes, results, strict=True):
-        outcome[: len(arrays)] = arrays
-    return outcomes
+    found = np.empty((len(targets), 4, n))
+    found[:, 2] = -1.0
+    found[:, 3] = np.nan
+    for of_target, arrays in zip(found, results, strict=True):
+        of_target[: len(arrays)] = arrays
+    return found
 
 
 def _is_sound(arrays: Sequence[np.ndarray], n: int) -> bool:
@@ -243,38 +238,26 @@ def _is_sound(arrays: Sequence[np.ndarray], n: int) -> bool:
     return bool(((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all())
 
 
-def _planned(
+def planned(
     policy: Any, train: Questions, test: Questions, targets: Sequence[float]
 ) -> list[tuple[np.ndarray, ...]]:
-    """Look up a policy's columns in the table of the scoring half, for every target."""
+    """Fit a copy of a policy that plans, and look up its columns in the table of the test."""
     policy = deepcopy(policy)
     acc = train.table.acc
     cost = train.table.cost
-    k = train.table.k
+    groups = {"groups": train.groups} if has_fit_parameter(policy, "groups") else {}
+    results = []
     if hasattr(policy, "for_budget"):
-        policy.fit(train.features, acc, cost, groups=train.groups)
-        plans = [from_labels(policy.for_budget(test.features, target), k) for target in targets]
-        # It does not imitate labels, so its columns are not compared with the oracle's.
-        columns = [np.full(len(test.groups), -1.0)] * len(plans)
-    else:
-        columns = [
-            policy.fit(train.features, acc, cost, budget=target).predict(test.features)
-            for target in targets
-        ]
-        plans = [from_labels(labels, k) for labels in columns]
-    return [
-        (*plan.outcome(test.table), labels, plan_waiting(plan, test.answers, test.table))
-        for plan, labels in zip(plans, columns, strict=True)
-    ]
-
-
-def plan_waiting(plan: Plan, answers: Any, table: UtilityTable) -> np.ndarray:
-    """Return the waiting per question if its answers are asked together; NaN for a menu.
-
-    It is measured in average answers.
-    """
-    if not isinstance(answers, Responses):
-        return np.full(table.n, np.nan)
-    average_tokens = 1.0 if answers.tokens is None else float(np.mean(answers.tokens))
-    budgets = [int(b) for b in table.budgets]
-    return plan.expected(expected_waiting(answers, budgets, average_tokens))
+        policy.fit(train.features, acc, cost, **groups)
+    for target in targets:
+        if hasattr(policy, "for_budget"):
+            labels = policy.for_budget(test.features, target)
+            # It does not imitate labels, so its columns are not compared with the oracle's.
+            named = np.full(len(labels), -1.0)
+        else:
+            policy.fit(train.features, acc, cost, budget=target, **groups)
+            labels = named = policy.predict(test.features)
+        plan = from_labels(labels, train.table.k)
+        waits = plan.waiting(test.answers, test.table.budgets)
+        results.append((*plan.outcome(test.table), named, waits))
+    return results

@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import (
     Interval,
     cautious_bound,
@@ -23,6 +22,7 @@ from adalib.evaluate.intervals import (
     in_points,
     mean_interval,
 )
+from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.trials import BASELINES, RACE, STOPPING
 
 _FIRST = 1 / 20  # of the questions only choose, since there is none before them
@@ -34,7 +34,15 @@ _UNSPENT = 0.05  # of a budget: a policy that leaves more than this unspent is s
 _MOST_TIMES = 1e4  # times the questions at hand: more are not asked for
 
 
-def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
+#: Groups below which a verdict by group can hardly ever say that anything pays.
+FEW_GROUPS = 60
+
+
+def verdict(
+    rows: Sequence[HeldOutRow],
+    matters: float = 0.01,
+    groups: Sequence[HeldOutRow] | None = None,
+) -> str:
     """Say whether adaptive allocation pays, at which target, with which policy, and what it saves.
 
     Adaptive allocation *pays* if a policy gains over the best random mix of the same cost. The
@@ -44,6 +52,12 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     in the same way, is below a gain that ``matters``. Otherwise the questions *cannot tell*, and
     the verdict estimates how many would. Each of the two claims is false in at most 5% of
     cases, also if a few questions or groups lose a lot.
+
+    A verdict by question is about new questions of the same families. Where questions come in
+    families, and none are named, it claims a gain on other families far too often; so where
+    `adalib.evaluate.families.seen_groups` finds some, hold out whole groups as well, and give
+    those rows as ``groups``. Below about 60 groups a verdict by group has almost no power: one
+    group in twenty that loses everything stays unseen.
 
     The intervals in the text are the ordinary ones of `mean_interval`. If stopping rules were
     tried, the policies that decide before asking are judged a second time without them.
@@ -55,6 +69,9 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
         The rows that `adalib.held_out` returns.
     matters : float
         The smallest gain of accuracy that would be worth having.
+    groups : sequence of HeldOutRow, optional
+        The rows of the same answers with ``Protocol(groups=...)``: groups that were not named but
+        seen. Their verdict follows the one by question.
 
     Returns
     -------
@@ -70,7 +87,12 @@ def verdict(rows: Sequence[HeldOutRow], matters: float = 0.01) -> str:
     """
     main, *before = judged(rows, matters)
     oracles = [row for row in rows if row.policy == "oracle"]
-    return " ".join([_main(main, oracles), *map(_before, before)])
+    sentences = [_main(main, oracles), *map(_before, before)]
+    if groups is not None:
+        sentences.append(_by_groups(judged(groups, matters)[0]))
+    elif main.rows[0].families and len(main.rows[0].gains) < FEW_GROUPS:
+        sentences.append(_FEW)
+    return " ".join(sentences)
 
 
 def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
@@ -269,6 +291,21 @@ def _method(found: Judgement) -> str:
         f"each of the {found.unit} was scored by the policy that gained most on those before it. "
         f"Among {n:,} {found.unit}, up to {unseen:.1%} that lose everything may stay unseen "
         f"({points:.1f} points), which the verdict allows for."
+    )
+
+
+_FEW = f"Below about {FEW_GROUPS} groups a verdict by group has almost no power."
+
+
+def _by_groups(found: Judgement) -> str:
+    """The verdict on groups that were seen, next to that on questions."""
+    words = {"pays": "pays", "does not": "does not pay", "cannot tell": "may or may not pay"}
+    number = len(found.rows[0].gains)
+    few = f" {_FEW}" if number < FEW_GROUPS else ""
+    return (
+        f"The questions seem to come in {number:,} groups, and the verdict above is about new "
+        f"questions of the same groups. On new groups adaptive allocation {words[found.word()]}: "
+        f"{found.choice(found.best)}.{few}"
     )
 
 

@@ -187,7 +187,7 @@ def _plain_numbers(numbers: np.ndarray) -> list[float]:
 
 def _start_price(table: UtilityTable) -> float:
     """Return the median breakpoint, a price at which allocations change."""
-    prices = frontier(table.acc, table.cost).lam
+    prices = frontier(table).lam
     prices = prices[(prices > 0) & np.isfinite(prices)]
     return float(f"{np.median(prices):.3g}") if prices.size else 0.01
 

@@ -9,7 +9,7 @@ races join them. Those on the envelope of cost and accuracy at some price of wai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from itertools import product
 from typing import Any, NamedTuple, Self
@@ -120,7 +120,6 @@ class PricedRace(TimedPolicy):
     costs: np.ndarray
     accuracies: np.ndarray
     waiting: np.ndarray
-    unit: float
 
     def __init__(
         self,
@@ -168,7 +167,7 @@ class PricedRace(TimedPolicy):
         """
         self.most = min(self.most, responses.samples)
         plain = plain_races(self.most)
-        self.members = list(plain)
+        self.members = list(plain)  # so that as many answers are played back as any may start
         streams = self.streams(responses, self.seed, self.repeats)
         self.unit = max(float(np.asarray(responses.tokens).mean()), 1e-9)
         fold = training_folds(groups, responses.n, self.seed)
@@ -179,7 +178,7 @@ class PricedRace(TimedPolicy):
         self.fit_signals(lesson, usual)
         heat = Heat(self, streams, trained_on=True)
         priced, outcome = self._fit_priced(heat, fold[streams.question])
-        outcomes = [outcome, self._played(plain, heat)]
+        outcomes = _side_by_side([outcome, self._played(plain, heat)])
         self._keep_best([*priced, *plain], outcomes)
         return self
 
@@ -218,9 +217,8 @@ class PricedRace(TimedPolicy):
         itself = settle_race(heat, Waves(start), self.most, prices, follow)
         return fitted, itself._replace(accuracy=left_out.accuracy)
 
-    def _keep_best(self, members: list[Any], outcomes: list[Outcome]) -> None:
+    def _keep_best(self, members: list[Any], outcome: Outcome) -> None:
         """Keep the races that are on the envelope at some price of waiting."""
-        outcome = _side_by_side(outcomes)
         costs = outcome.tokens.mean(axis=0)
         accuracies = outcome.accuracy.mean(axis=0)
         waiting = outcome.clock.mean(axis=0) / self.unit
@@ -240,54 +238,35 @@ class PricedRace(TimedPolicy):
         Where a price of waiting is given, it holds and the limit does not.
         """
         price = self.price_of_waiting(budget) if waiting_price is None else waiting_price
-        return self._mix_at(budget, price)
-
-    def price_of_waiting(self, budget: float) -> float:
-        """Return the lowest price of waiting that meets the limit; ``waiting_price`` at most."""
-        return self._lowest_price(lambda price: self.waits(budget, price))
-
-    def spends(self, budget: float, waiting_price: float | None = None) -> float:
-        """Return the average tokens in training; the rest of the budget is not worth spending."""
-        low, high, share = self.mix(budget, waiting_price)
-        return float((1 - share) * self.costs[low] + share * self.costs[high])
+        net = self.accuracies - price * self.waiting - LEAST * self.costs / self.unit
+        return mix_for(self.costs, net, budget)
 
     def waits(self, budget: float, waiting_price: float | None = None) -> float:
         """Return the average waiting in training, in average answers."""
         low, high, share = self.mix(budget, waiting_price)
         return float((1 - share) * self.waiting[low] + share * self.waiting[high])
 
-    def at_price(self, token_price: float, waiting_price: float | None = None) -> int:
-        """Return the member with the most accuracy less its tokens and waiting at these prices.
-
-        Prices are in accuracy per token and per time of one average answer; ties to the cheaper.
-        Where no price of waiting is given, it is chosen as for a budget.
-        """
-
-        def best(price: float) -> int:
-            return int(np.argmax(self.accuracies - token_price * self.costs - price * self.waiting))
-
-        if waiting_price is None:
-            waiting_price = self._lowest_price(lambda price: float(self.waiting[best(price)]))
-        return best(waiting_price)
-
-    def _mix_at(self, budget: float, price: float) -> Mix:
-        """Return the best mix within the budget at a price of waiting."""
-        net = self.accuracies - price * self.waiting - LEAST * self.costs / self.unit
-        return mix_for(self.costs, net, budget)
-
-    def _lowest_price(self, waits: Callable[[float], float]) -> float:
-        """Return the lowest price at which ``waits`` meets the limit, or the highest allowed."""
+    def price_of_waiting(self, budget: float) -> float:
+        """Return the lowest price of waiting that meets the limit; ``waiting_price`` at most."""
         low = 0.0
         high = self.waiting_price
-        if waits(low) <= self.waiting_limit:
+        if self.waits(budget, low) <= self.waiting_limit:
             return low
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            if waits(middle) <= self.waiting_limit:
+            if self.waits(budget, middle) <= self.waiting_limit:
                 high = middle
             else:
                 low = middle
         return high
+
+    def at_price(self, token_price: float, waiting_price: float) -> int:
+        """Return the member with the most accuracy less its tokens and waiting at these prices.
+
+        Prices are in accuracy per token and per time of one average answer; ties to the cheaper.
+        """
+        net = self.accuracies - token_price * self.costs - waiting_price * self.waiting
+        return int(np.argmax(net))
 
     def start(
         self,

@@ -184,12 +184,13 @@ def _walk(
     found = []
     for low in range(k - 1):
         rows = np.flatnonzero(current == low)
-        ahead = value[low:].take(rows, axis=1)
-        paid = price[low:] if price.shape[1] == 1 else price[low:].take(rows, axis=1)
+        ahead = _of_rows(value[low:], rows)
+        paid = price[low:] if price.shape[1] == 1 else _of_rows(price[low:], rows)
         keys, flattest = _steepest(ahead, paid, codes, low)
-        rising = np.flatnonzero(keys < flattest)
-        rows = rows.take(rising)
-        keys = keys.take(rising)
+        rising = keys < flattest
+        if not rising.all():
+            rows = rows[rising]
+            keys = keys[rising]
         # The hull is concave, so only rounding makes a step steeper than the one before it.
         code = codes.read(keys)
         np.maximum(keys, previous.take(rows), out=keys)
@@ -198,6 +199,11 @@ def _walk(
         current[rows] = codes.high.take(code)
         found.append((rows, keys))
     return found
+
+
+def _of_rows(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the columns of a (K, M) table that belong to these rows; no copy if all of them do."""
+    return table if rows.size == table.shape[1] else table.take(rows, axis=1)
 
 
 def _steepest(

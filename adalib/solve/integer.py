@@ -58,7 +58,8 @@ def integer_optimum(acc: np.ndarray, cost: np.ndarray, budget: float) -> Integer
     Parameters
     ----------
     acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
+        Accuracy of question i at budget j, in [0, 1]. A `UtilityTable` may take the place of
+        ``acc`` and ``cost``.
     cost : array_like, shape (K,) or (N, K)
         Cost of budget j, non-decreasing along K.
     budget : float

@@ -38,7 +38,8 @@ def oracle_labels(
     Parameters
     ----------
     acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
+        Accuracy of question i at budget j, in [0, 1]. A `UtilityTable` may take the place of
+        ``acc`` and ``cost``.
     cost : array_like, shape (K,) or (N, K)
         Cost of budget j, non-decreasing along K.
     lam : float
@@ -79,7 +80,8 @@ def average_cost(
     Parameters
     ----------
     acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
+        Accuracy of question i at budget j, in [0, 1]. A `UtilityTable` may take the place of
+        ``acc`` and ``cost``.
     cost : array_like, shape (K,) or (N, K)
         Cost of budget j, non-decreasing along K.
     lam : float or array_like
@@ -115,7 +117,8 @@ def dual(acc: np.ndarray, cost: np.ndarray, lam: ArrayLike, budget: float) -> fl
     Parameters
     ----------
     acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
+        Accuracy of question i at budget j, in [0, 1]. A `UtilityTable` may take the place of
+        ``acc`` and ``cost``.
     cost : array_like, shape (K,) or (N, K)
         Cost of budget j, non-decreasing along K.
     lam : float or array_like
@@ -156,7 +159,8 @@ def subdifferential(
     Parameters
     ----------
     acc : array_like, shape (N, K)
-        Accuracy of question i at budget j, in [0, 1].
+        Accuracy of question i at budget j, in [0, 1]. A `UtilityTable` may take the place of
+        ``acc`` and ``cost``.
     cost : array_like, shape (K,) or (N, K)
         Cost of budget j, non-decreasing along K.
     lam : float

@@ -1,6 +1,6 @@
 """Record the exercises at build time, for checks and answer boxes to know right from wrong.
 
-A solution cell leaves its exercise, hashed, among the outputs of its notebook
+A solution cell leaves its exercise among the outputs of its notebook
 (`adabook.exercises.Solution`). From there it goes into the package's own record, by which
 ``check`` works where the solutions were cut out, and into one script per chapter, by which
 ``exercises.js`` makes the boxes of a page. No page holds it, so that none grows stale.

@@ -319,7 +319,7 @@ class OnDemand(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name in IN_JUPYTER:
             raise ModuleNotFoundError(
-                f"{name} works in Jupyter alone: open this chapter there (make lab, make lite)",
+                f"{name} works in Jupyter alone: open this chapter there (make lab)",
                 name=name,
             )
         if name not in self.modules:

@@ -1,9 +1,8 @@
 """Homework with numbers of one's own: everyone gets the same questions about other tables.
 
 The student's id and the name of the sheet are the seed. `homework` is for practice: it says right,
-or gives a hint. The assignment that `make otter` writes shows the questions of another sheet, and
-its hidden tests draw the same numbers again from the same id. What a determined student can find
-out is in the page "Homework and exams".
+or gives a hint. In the assignment that `make otter` writes, the name of the sheet is a secret that
+the teacher keeps, so that its numbers and keys cannot be drawn again from the id alone.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adabook.exercises import Checked, Checker
-from adabook.exercises.values import Value, value
+from adabook.exercises.values import Value
 from adalib.evaluate.baselines import best_mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import chosen, oracle_labels
@@ -65,8 +64,8 @@ def homework(student: str, sheet: str = "practice") -> Homework:
     Examples
     --------
     >>> mine = homework("ada")
-    >>> list(mine.questions)
-    ['label', 'bill', 'price', 'bound', 'subsets', 'curse', 'equal cost']
+    >>> list(mine.questions)  # doctest: +ELLIPSIS
+    ['label', 'bill', 'price', 'bound', 'dual', 'dual value', ..., 'curse', 'equal cost']
     >>> mine.check("curse", 99)  # doctest: +ELLIPSIS
     Exercise curse: not yet. Hint: it claims 0 only if all of them fail. ...
     """
@@ -80,7 +79,10 @@ def exercises(student: str, sheet: str) -> dict[str, Value]:
 
 
 class Question(NamedTuple):
-    """A text for the student, the answer, two hints, and typical mistakes by the hint to each."""
+    """A text for the student, the answer, two hints, and typical mistakes by the hint to each.
+
+    ``table`` holds the accuracies that the question is about, one row per question asked.
+    """
 
     text: str
     answer: float
@@ -88,10 +90,12 @@ class Question(NamedTuple):
     more: str
     wrong: Mapping[str, float]
     tolerance: float = 1e-3
+    table: list[list[float]] | None = None
 
     def exercise(self, name: str) -> Value:
         """The exercise that checks an answer to this question."""
-        return value(name, self.answer, self.hint, self.more, self.tolerance, self.wrong)
+        wrong = {hint: float(value) for hint, value in self.wrong.items()}
+        return Value(name, float(self.answer), self.hint, self.more, self.tolerance, wrong)
 
 
 def drawn_questions(student: str, sheet: str) -> dict[str, Question]:
@@ -160,6 +164,7 @@ def _label(rng: np.random.Generator) -> Question:
             - lam * _COST[label],
         },
         tolerance=0,
+        table=acc.tolist(),
     )
 
 
@@ -183,6 +188,7 @@ def _bill(rng: np.random.Generator) -> Question:
             ),
             "that is in money; count answers": lam * paid,
         },
+        table=acc.tolist(),
     )
 
 
@@ -213,6 +219,7 @@ def _price(rng: np.random.Generator) -> Question:
             "that is the gain of the step; a price is per answer": float((after - before).max()),
         },
         tolerance=1e-4,
+        table=acc.tolist(),
     )
 
 
@@ -237,6 +244,107 @@ def _bound(rng: np.random.Generator) -> Question:
             "that is the best mix that treats all questions alike": alike,
         },
         tolerance=1e-4,
+        table=acc.tolist(),
+    )
+
+
+def _priced(rng: np.random.Generator) -> tuple[np.ndarray, float, float, np.ndarray]:
+    """A table, a price that ties nothing, a budget, and the oracle's labels at that price."""
+    acc = _table(rng)
+    lam = _some_price(rng)
+    return acc, lam, float(rng.integers(5, 24) / 4), oracle_labels(acc, _COST, lam)
+
+
+def _dual(rng: np.random.Generator) -> Question:
+    """Ask for the dual function at a price."""
+    acc, lam, budget, labels = _priced(rng)
+    net = float((acc - lam * _COST).max(axis=1).mean())
+    return Question(
+        f"The budget is {budget:g} per question. What is the value of the dual function at the "
+        f"price {lam:.5f}?\n{_shown(acc)}",
+        net + lam * budget,
+        "average the best net values, and add the price times the budget",
+        f"the best net value of question A is {(acc[0] - lam * _COST).max():.4f}",
+        {
+            "the price of the budget is missing": net,
+            "add the price times the budget; do not subtract it": net - lam * budget,
+            "that is the accuracy of the oracle at this price": float(chosen(acc, labels).mean()),
+            "the dual averages over questions; it does not add them up": net * len(acc)
+            + lam * budget,
+        },
+        tolerance=1e-4,
+        table=acc.tolist(),
+    )
+
+
+def _dual_value(rng: np.random.Generator) -> Question:
+    """Ask for one question's variable in the solution of the dual program."""
+    acc = _table(rng)
+    budget = float(rng.integers(5, 14) / 4) + 0.1  # no plan of four costs this, so one price solves
+    lam = frontier(acc, _COST).at(budget).lam
+    net = acc[0] - lam * _COST
+    return Question(
+        f"The budget is {budget:g} per question, and policies may randomise. In the solution of "
+        "the dual program, what is the value of question A, its variable next to the "
+        f"price?\n{_shown(acc)}",
+        float(net.max()),
+        "find the price that solves the dual, and question A's best net value at that price",
+        f"the price is {lam:.4f}",
+        {
+            "that is the best accuracy of A; subtract the price of its budget": acc[0].max(),
+            "that is the price; the value of a question is asked for": lam,
+            "that is the net value of the most accurate budget, which need not be the best": net[
+                acc[0].argmax()
+            ]
+            if acc[0].argmax() != net.argmax()
+            else -1.0,
+            "that is the worst net value of A": net.min(),
+        },
+        tolerance=1e-4,
+        table=acc.tolist(),
+    )
+
+
+def _slackness(rng: np.random.Generator) -> Question:
+    """Ask for the term that complementary slackness sets to zero."""
+    acc, lam, budget, labels = _priced(rng)
+    paid = float(_COST[labels].mean())
+    budget += max(0.0, np.ceil(paid - budget) + 1)
+    return Question(
+        f"At the price {lam:.5f} the oracle stays within a budget of {budget:g} per question. By "
+        "how much is complementary slackness violated: what is the price times the unspent "
+        f"budget?\n{_shown(acc)}",
+        lam * (budget - paid),
+        "find what the oracle spends at this price; what is left over is unspent",
+        f"the oracle spends {paid:g} per question",
+        {
+            "that is the unspent budget; multiply it by the price": budget - paid,
+            "that is the price of the whole budget": lam * budget,
+            "that is the price of what is spent": lam * paid,
+            "that adds over questions; the budget is an average": lam * (budget - paid) * len(acc),
+        },
+        tolerance=1e-4,
+        table=acc.tolist(),
+    )
+
+
+def _subgradient(rng: np.random.Generator) -> Question:
+    """Ask for the slope of the dual function."""
+    acc, lam, budget, labels = _priced(rng)
+    paid = float(_COST[labels].mean())
+    return Question(
+        f"The budget is {budget:g} per question. What is the slope of the dual function at the "
+        f"price {lam:.5f}, where nothing is tied?\n{_shown(acc)}",
+        budget - paid,
+        "the best net values fall as the price rises; how fast, and what does the budget add",
+        f"the oracle spends {paid:g} per question at this price",
+        {
+            "the sign is reversed: below its minimum the dual function falls": paid - budget,
+            "the budget is missing": -paid,
+            "that is the cost; the slope is the budget minus the cost": paid,
+            "a slope is per unit of price; do not multiply by the price": lam * (budget - paid),
+        },
+        table=acc.tolist(),
     )
 
 
@@ -316,6 +424,10 @@ _QUESTIONS = {
     "bill": _bill,
     "price": _price,
     "bound": _bound,
+    "dual": _dual,
+    "dual value": _dual_value,
+    "slackness": _slackness,
+    "subgradient": _subgradient,
     "subsets": _subsets,
     "curse": _curse,
     "equal cost": _equal_cost,

@@ -1,30 +1,25 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
-``live`` puts Python next to the built book, and ``lite`` writes JupyterLite with the student's
-notebooks. ``lab`` writes the notebooks for `make lab`, ``source`` and ``key`` the sources of the
-student's and the instructor's books, and ``student`` and ``instructor``, once those are built, an
-edition to hand out; ``otter`` the assignments for Otter-Grader, ``slides`` a deck per chapter,
-``quizzes`` the questions for Moodle and others, ``pdf`` the whole book as one file.
-``otter-class ZIP FOLDER OUT.csv`` grades the notebooks of a folder with an assignment's autograder.
+``live`` puts Python next to the built book. ``lab`` writes the notebooks for `make lab`, ``source``
+the sources of the student's book and ``student``, once it is built, the edition to hand out;
+``instructor`` what only a teacher gets, ``otter`` the assignments for Otter-Grader, ``slides`` a
+deck per chapter, ``quizzes`` the questions for Moodle, ``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations
 
+import os
+import secrets
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from editions.handout import hand_out
+from contents import keys
+from editions.handout import hand_out, write_instructor
 from editions.pyodide import write_live
 from editions.quizzes import export
 from editions.slides import write_decks
-from editions.writing import (
-    instructor_sources,
-    live_notebooks,
-    read_values,
-    refresh,
-    student_sources,
-)
+from editions.writing import live_notebooks, refresh, student_sources
 
 
 class EditionError(Exception):
@@ -35,9 +30,7 @@ def main(words: Sequence[str], root: Path) -> int:
     """Write an edition of the book below ``root``, say where it is, and return the exit code."""
     name = words[0] if words else ""
     try:
-        if name == "otter-class":
-            _grade(*map(Path, words[1:]))
-        elif name in _EDITIONS and len(words) == 1:
+        if name in _EDITIONS and len(words) == 1:
             _EDITIONS[name](root)
         else:
             *others, last = _EDITIONS
@@ -59,21 +52,6 @@ def _live(root: Path) -> None:
     print(f"Cells run in the page ({size / 1e6:.0f} MB beside the book): read it with  make serve")
 
 
-def _lite(root: Path) -> None:
-    """JupyterLite with the student's notebooks."""
-    from editions.lite import write_lite  # needs requirements-lite.txt
-
-    build = root / "_build"
-    try:
-        write_lite(root, _executed(root), _wheel(root), build / "lite-source", build / "lite")
-    except RuntimeError as error:
-        raise EditionError(f"make lite: {error}") from None
-    print(
-        "Put the folder on any static host, or try it:  python3 -m http.server --bind 127.0.0.1 "
-        "--directory _build/lite"
-    )
-
-
 def _lab(root: Path) -> None:
     """The notebooks for `make lab`; what their reader changed is kept."""
     for kept in refresh(root / "lab", live_notebooks(root, _executed(root))):
@@ -85,42 +63,61 @@ def _source(root: Path) -> None:
     from editions.runs import take_runs  # needs what builds the book
 
     source = root / "_build" / "student" / "source"
-    written = student_sources(root, source, read_values(_executed(root)))
+    written = student_sources(root, source)
     taken = take_runs(root, source, written)
     print(f"{len(taken)} of {len(written)} notebooks keep the outputs of `make book`")
 
 
-def _key(root: Path) -> None:
-    """The sources of the instructor's book."""
-    instructor_sources(root, root / "_build" / "instructor" / "source")
-
-
 def _student(root: Path) -> None:
     """The student's edition, once its book is built."""
-    hand_out("student", root, root / "_build" / "student" / "source" / "_build")
+    hand_out(root, root / "_build" / "student" / "source" / "_build", root / "_build" / "student")
 
 
 def _instructor(root: Path) -> None:
-    """The instructor's edition, once its book is built."""
-    hand_out("instructor", root, root / "_build" / "instructor" / "source" / "_build")
+    """What only a teacher gets: exam, answers to prompts, notes on grading."""
+    target = root / "_build" / "instructor"
+    write_instructor(root, _executed(root), target)
+    print(f"Exam, answers to prompts and notes on grading:  {target}")
 
 
 def _otter(root: Path) -> None:
-    """The assignments for Otter-Grader."""
-    from editions.otter import write_assignments  # needs requirements-otter.txt
+    """Homework for a roster and, if the teacher names some, chapters, for Otter-Grader."""
+    from editions.otter import write_chapter, write_homework  # needs requirements-otter.txt
 
     target = root / "_build" / "otter"
-    whole = live_notebooks(root, _executed(root))
-    students = live_notebooks(root, _executed(root), students=True)
-    written = write_assignments(whole, students, _wheel(root), target)
-    print(f"{len(written)} assignments, each a notebook and an autograder.zip:  {target}")
+    target.mkdir(parents=True, exist_ok=True)
+    roster = os.environ.get("ROSTER", "")
+    students = Path(roster).read_text(encoding="utf-8").split("\n") if roster else _NUMBERS
+    ids = [student.strip() for student in students if student.strip()]
+    write_homework(_secret(target), ids, _wheel(root), target / "homework")
+    print(f"Homework for {len(ids)} students: hand out {target}/homework/notebooks, keep the rest")
+    named = os.environ.get("CHAPTERS", "").split()
+    chapters = keys(root)
+    unknown = [key for key in named if key not in chapters]
+    if unknown:
+        raise EditionError(f"no chapter is called {unknown[0]!r}: say one of {', '.join(chapters)}")
+    whole, unsolved = (
+        live_notebooks(root, _executed(root), students=students) if named else {}
+        for students in (False, True)
+    )
+    for key in named:
+        file = f"{chapters[key].stem}.ipynb"
+        write_chapter(unsolved[file], whole[file], _wheel(root), target / key)
+        print(f"Chapter {key}:  {target / key}")
 
 
-def _grade(autograder: Path, submissions: Path, out: Path) -> None:
-    """Grade the notebooks of a folder with an assignment's autograder."""
-    from editions.otter import grade_class
+#: The ids of a class without a roster.
+_NUMBERS = [f"student-{number:02d}" for number in range(1, 41)]
 
-    print(f"{grade_class(autograder, submissions, out)} submissions graded:  {out}")
+
+def _secret(folder: Path) -> str:
+    """The teacher's secret: given as SECRET, or drawn once and kept next to the assignments."""
+    kept = folder / "secret.txt"
+    if given := os.environ.get("SECRET", ""):
+        return given
+    if not kept.exists():
+        kept.write_text(secrets.token_hex(16), encoding="utf-8")
+    return kept.read_text(encoding="utf-8").strip()
 
 
 def _slides(root: Path) -> None:
@@ -135,7 +132,7 @@ def _quizzes(root: Path) -> None:
     """The questions for Moodle and other platforms."""
     target = root / "_build" / "quizzes"
     count = export(root, target)
-    print(f"{count} questions: {target}/quizzes.xml (Moodle) and quizzes.zip (QTI 2.1)")
+    print(f"{count} questions as Moodle XML: {target}/quizzes.xml")
 
 
 def _pdf(root: Path) -> None:
@@ -149,10 +146,8 @@ def _pdf(root: Path) -> None:
 
 _EDITIONS: dict[str, Callable[[Path], None]] = {
     "live": _live,
-    "lite": _lite,
     "lab": _lab,
     "source": _source,
-    "key": _key,
     "student": _student,
     "instructor": _instructor,
     "otter": _otter,

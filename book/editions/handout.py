@@ -1,14 +1,18 @@
-"""A folder and a zip file to hand out: the built book, its notebooks and the package."""
+"""What a class is handed: the student's book with its notebooks, and the teacher's own folder."""
 
 from __future__ import annotations
 
 import shutil
-import zipfile
 from pathlib import Path
 
 import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
 
-from editions.statements import statements
+from contents import keys
+from editions.grading import grading_page
+from editions.live import Book, live_text
+from editions.text import read_works
 from editions.writing import live_notebooks, read_values
 
 _START = """# Start here
@@ -16,7 +20,8 @@ _START = """# Start here
 **To read**, open `html/index.html` in a browser. Sliders, quizzes and exercises with a short
 answer work there; nothing is installed and nothing is sent.
 
-**To run the notebooks** you need Python 3.11 or newer. In this folder:
+**To run the notebooks** you need Python 3.11 or newer and the file `{wheel}`, which your teacher
+hands out next to this folder. Put it into this folder, and there run
 
     python3 -m venv venv
     venv/bin/pip install "./{wheel}[notebooks]"
@@ -26,12 +31,8 @@ answer work there; nothing is installed and nothing is sent.
 On Windows write `py` for `python3` and `venv\\Scripts\\` for `venv/bin/`. The third line says
 whether all is well. Exercises are numbered alike in book and notebooks.
 
-**On a Chromebook or a tablet**, where nothing can be installed, two ways are left. Ask your teacher
-for the address of the notebooks in the browser (JupyterLite, which `make lite` writes for any web
-server), and keep what you write with *File, Download*, because a browser may delete it. Or read the
-book at your teacher's address instead of from this folder; the cells of its chapters then run in
-the page. `html/index.html` itself opens on a Chromebook once the zip is unpacked with the Files
-app.
+**On a Chromebook or a tablet**, where nothing can be installed, read the book at your teacher's
+address instead of from this folder; the cells of its chapters then run in the page.
 
 The text is under CC BY 4.0 and the code under the MIT licence; `LICENSE` has both.
 """
@@ -51,48 +52,59 @@ print("All is well: open the notebooks.")
 """
 
 
-def hand_out(name: str, root: Path, built: Path) -> None:
-    """Put the built book, the notebooks and the package into ``_build/NAME``, and zip them.
+def hand_out(root: Path, built: Path, target: Path) -> None:
+    """Zip the student's book, which is built in ``built``, with its notebooks.
 
-    ``name`` is "student" or "instructor", and ``built`` the folder of that edition's build.
+    The package lies next to the zip: it is large, and a class installs it once.
     """
-    target = root / "_build" / name
     wheel = next((root / "dist").glob("*.whl"))
-    _copy_book(root, built, target / "html")
-    _write_notebooks(root, built, target / "notebooks", students=name == "student")
+    for old in target.glob("*.whl"):
+        old.unlink()
     shutil.copy(wheel, target)
-    shutil.copy(root / "LICENSE", target)
-    (target / "START-HERE.md").write_text(_START.format(wheel=wheel.name), encoding="utf-8")
-    (target / "check_environment.py").write_text(_CHECK, encoding="utf-8")
-    values = read_values(root / "_build" / "jupyter_execute" / "notebooks")
-    (target / "statements.tex").write_text(statements(root, values), encoding="utf-8")
-    files = ["START-HERE.md", "LICENSE", "check_environment.py", "statements.tex", wheel.name]
-    _zip(target, [*files, "html", "notebooks"], name)
-    print(f"The book:       file://{target}/html/index.html\nThe notebooks:  {target}/notebooks")
-    print(f"To hand out:    {target / name}.zip")
-
-
-def _copy_book(root: Path, built: Path, target: Path) -> None:
-    """Copy the pages and, after `make live`, Python for them."""
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(built / "html", target)
-    live = root / "_build" / "html" / "_live"
-    if live.exists():
-        shutil.copytree(live, target / "_live", dirs_exist_ok=True)
-
-
-def _write_notebooks(root: Path, built: Path, target: Path, students: bool) -> None:
-    """Write every chapter for JupyterLab."""
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir()
+    folder = target / "student"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(built / "html", folder / "html", ignore=shutil.ignore_patterns("_sources"))
+    (folder / "notebooks").mkdir()
     executed = built / "jupyter_execute" / "notebooks"
-    for file, notebook in live_notebooks(root, executed, students=students).items():
-        nbformat.write(notebook, target / file)
+    for file, notebook in live_notebooks(root, executed, students=True).items():
+        nbformat.write(notebook, folder / "notebooks" / file)
+    shutil.copy(root / "LICENSE", folder)
+    (folder / "START-HERE.md").write_text(_START.format(wheel=wheel.name), encoding="utf-8")
+    (folder / "check_environment.py").write_text(_CHECK, encoding="utf-8")
+    zipped = Path(shutil.make_archive(str(folder), "zip", target, "student"))
+    size = zipped.stat().st_size / 1e6
+    print(f"To hand out:  {zipped} ({size:.0f} MB) and, to run notebooks, {target / wheel.name}")
 
 
-def _zip(target: Path, parts: list[str], name: str) -> None:
-    """Zip some files and folders of a folder, below one folder of the edition's name."""
-    paths = [path for part in parts for path in (target / part, *(target / part).rglob("*"))]
-    with zipfile.ZipFile(target / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as pack:
-        for path in sorted(paths):
-            pack.write(path, Path(name) / path.relative_to(target))
+def write_instructor(root: Path, executed: Path, target: Path) -> None:
+    """Write what only a teacher gets: the exam, answers to prompts, and notes on grading."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    by_key = keys(root)
+    exam = (root / "book" / "exam.md").read_text(encoding="utf-8")
+    book = Book(
+        read_values(executed), read_works(root / "book" / "references.bib"), chapters=by_key
+    )
+    (target / "exam.md").write_text(live_text(exam, book), encoding="utf-8")
+    (target / "grading.md").write_text(grading_page(root), encoding="utf-8")
+    key = nbformat.read(root / "notebooks" / "answer_key.ipynb", as_version=4)
+    NotebookClient(
+        key, timeout=600, resources={"metadata": {"path": str(root / "notebooks")}}
+    ).execute()
+    glued = {**book.values, **_glued(key)}
+    text = "\n\n".join(cell.source for cell in key.cells if cell.cell_type == "markdown")
+    answers = live_text(text, Book(glued, book.works, chapters=by_key))
+    (target / "answers_to_prompts.md").write_text(answers, encoding="utf-8")
+    shutil.copy(root / "book" / "report.md", target)
+
+
+def _glued(notebook: NotebookNode) -> dict[str, str]:
+    """The numbers that an executed notebook glued, as text."""
+    values = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
+            if name and "text/plain" in output.get("data", {}):
+                plain_name = name.removeprefix("application/papermill.record/")
+                values[plain_name] = output["data"]["text/plain"].strip("'\"")
+    return values

@@ -23,7 +23,6 @@ _PAGE = re.compile(r"\[([^\]]+)\]\((?:\.\./book/[\w-]+\.md|#[^)]*)\)")
 # A mention of a chapter that is not part of a link's words already.
 _MENTION = re.compile(r"\{ch\}`([\w-]+)`(?![^\[\]\n]*\]\()")
 _VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
-_LOCK = re.compile(r'(?:^ *- \[ \])? *<span class="quiz-lock"[^>]*></span>', re.M)
 _HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 _BOX = {"tip": "success", "warning": "warning", "quiz": "info"}
 _BORDER = "border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;"
@@ -57,7 +56,7 @@ def live_text(text: str, book: Book) -> str:
     text = _ROLE.sub(
         lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text
     )
-    return _LOCK.sub("", _VIEW.sub(r"\1", _PAGE.sub(r"\1", text)))
+    return _VIEW.sub(r"\1", _PAGE.sub(r"\1", text))
 
 
 def _mentions_linked(text: str, chapters: Mapping[str, Page]) -> str:

@@ -1,37 +1,38 @@
-"""Otter assignments: a student's notebook and a Gradescope autograder per chapter and homework.
+"""Otter assignments: homework with everyone's own tables, and chapters that the teacher names.
 
-The notebook is the student's edition of the chapter. Every exercise keeps its answer in a variable
-of its own, because Otter looks at the variables when the whole notebook has run. A hidden test per
-exercise hands that variable to `adabook.judge`, which judges it in another process. Cells that
-only draw are marked for Otter to skip, so that a class is graded sooner.
+Homework is drawn from a secret that the teacher keeps: every student on the roster gets a notebook
+with tables of their own, and the keys are in the autograder alone. A chapter's notebook is that of
+the student's edition. Its exercises are practice whose solutions the book prints, so a teacher who
+names one grades work, not secrets. Each answer is kept in a variable of its own, which a hidden
+test hands to `adabook.judge`. `adabook.grade` grades a class with the same autograder.
 """
 
 from __future__ import annotations
 
 import ast
-import csv
 import json
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from adabook.exercises import checks
-from adabook.homework import homework
-from editions.grading import points
+from adabook.exercises.judged import Build, Construction, Proof
+from adabook.grade import SHEET
+from adabook.homework import Question, drawn_questions
 
 _CHECKS = re.compile(r'\bcheck\(\s*"(?P<name>[^"]+)",\s*(?P<answer>\w+)\s*\)')
 _CHAPTER = re.compile(r'\bchecks\("(\w+)"\)')
-_STUDENT = re.compile(r'^student_id = "([^"\n]*)"', re.M)
 _SKIPPED = "otter_ignore"  # Otter's own tag for a cell that grading leaves out
-_SECONDS = 900  # a submission that takes longer is stopped, and gets no points
+_POINTS: dict[type, int] = {Build: 3, Construction: 2, Proof: 4}  # a value counts 1
 
 _TEST = '''"""Hidden test of the exercise "{name}"."""
 
@@ -43,29 +44,34 @@ from otter.test_files import test_case
 OK_FORMAT = False
 name = "{slug}"
 points = {points}
+KEYS = {keys}
 
 
 @test_case(points={points}, hidden=True)
 def test_{slug}(env):
+    key = None
+    if KEYS is not None:
+        student = str(env.get("student_id") or "").strip()
+        assert student in KEYS, f"student_id {{student!r}} is not on the roster"
+        key = KEYS[student]
     # A fresh copy of the judge: what the notebook did to the imported one does not matter.
     judge = run_path(find_spec("adabook.judge").origin)
-    found = judge["verdict"]({asked})
+    found = judge["verdict"]("{chapter}", "{name}", env.get("{variable}"), key)
     assert found.right, found.hint
 '''
 
 _INTRODUCTION = """# {title}
 
-This assignment is graded by Otter-Grader. Write your answers into the variables whose names start
-with `my_`, and hand in this file. `check` is practice: it gives hints and no marks. The marks come
-from hidden tests that run your notebook from top to bottom in a fresh kernel.
+Write your answers into the variables whose names start with `my_`, and hand in this file. `check`
+gives hints and no marks. The marks come from tests that run your notebook from top to bottom in a
+fresh kernel. Reasons in words, between the lines of a proof, are not judged and earn no points.
 """
 
-_HOMEWORK = """# Homework {sheet}
+_HOMEWORK = """# Homework of {student}
 
-Write your student id into the next cell, exactly as your course lists it. The numbers of all
-questions depend on it, and the hidden tests draw them again from it. Write your answers into the
-variables whose names start with `my_`, and hand in this file. To practise with other numbers and
-hints, use `homework(student_id).check("bill", 2.75)`.
+These tables are yours alone; everyone has others. Write your answers into the variables whose names
+start with `my_`, and hand in this file. Do not change the next cell. To practise with other numbers
+and hints, use `from adabook import homework; homework("practice").check("bill", 2.75)`.
 """
 
 
@@ -100,7 +106,7 @@ def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode
         asked = _CHECKS.search(cell.source) if cell.cell_type == "code" else None
         if asked is None or asked["name"] not in judged:
             continue
-        worth = points(judged[asked["name"]])
+        worth = _POINTS.get(type(judged[asked["name"]]), 1)
         exercise = Exercise(chapter, asked["name"], "", worth)
         exercise = exercise._replace(variable=f"my_{exercise.slug}")
         cell.source = re.sub(rf"\b{asked['answer']}\b", exercise.variable, cell.source)
@@ -108,8 +114,7 @@ def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode
     for cell in _only_drawing(notebook, whole):
         cell.metadata["tags"] = [*cell.metadata.get("tags", []), _SKIPPED]
     title = f"{chapter}: exercises"
-    introduction = nbformat.v4.new_markdown_cell(_INTRODUCTION.format(title=title))
-    notebook.cells.insert(0, introduction)
+    notebook.cells.insert(0, new_markdown_cell(_INTRODUCTION.format(title=title)))
     return notebook, found
 
 
@@ -145,77 +150,88 @@ def _names(source: str, context: type[ast.expr_context]) -> set[str]:
     return names
 
 
-def homework_notebook(sheet: str) -> tuple[NotebookNode, list[Exercise]]:
-    """A sheet of homework as an assignment; the numbers come from the student's id."""
+def homework_notebook(student: str, questions: Mapping[str, Question]) -> NotebookNode:
+    """A student's sheet of homework: the id, the tables, and a variable for every answer."""
+    own = f"student_id = {student!r}\ntables = {json.dumps(_tables(questions), indent=1)}"
     cells = [
-        nbformat.v4.new_markdown_cell(_HOMEWORK.format(sheet=sheet)),
-        nbformat.v4.new_code_cell('student_id = ""  # your id, between the quotes'),
-        nbformat.v4.new_code_cell(
-            f'from adabook import homework\n\nsheet = homework(student_id, "{sheet}")\nprint(sheet)'
+        new_markdown_cell(_HOMEWORK.format(student=student)),
+        new_code_cell(own),
+        new_code_cell(
+            "import numpy as np\n\nimport adalib\n\ncost = np.array([1.0, 2.0, 4.0, 8.0])"
         ),
     ]
-    found = []
-    for name in homework("", sheet).questions:
-        exercise = Exercise(sheet, name, "", 1)
-        exercise = exercise._replace(variable=f"my_{exercise.slug}")
-        found.append(exercise)
-        cells.append(nbformat.v4.new_markdown_cell(f"**{name}**"))
-        cells.append(
-            nbformat.v4.new_code_cell(
-                f'print(sheet.questions["{name}"])\n{exercise.variable} = None  # your answer'
-            )
-        )
-    return nbformat.v4.new_notebook(cells=cells), found
+    for name, question in questions.items():
+        variable = _homework_exercise(name).variable
+        where = f"\n\nThe table is `np.array(tables[{name!r}])`." if question.table else ""
+        cells.append(new_markdown_cell(f"**{name}**\n\n```\n{question.text}\n```{where}"))
+        cells.append(new_code_cell(f"{variable} = None  # your answer"))
+    return new_notebook(cells=cells)
 
 
-def hidden_test(exercise: Exercise, with_student: bool = False) -> str:
-    """The test file of an exercise."""
-    asked = f'"{exercise.chapter}", "{exercise.name}", env.get("{exercise.variable}")'
-    if with_student:
-        asked += ', env.get("student_id")'
-    return _TEST.format(name=exercise.name, slug=exercise.slug, points=exercise.points, asked=asked)
+def _tables(questions: Mapping[str, Question]) -> dict[str, list[list[float]]]:
+    """The tables of a student's questions, by name."""
+    return {name: question.table for name, question in questions.items() if question.table}
 
 
-def write_assignments(
-    whole: dict[str, NotebookNode],
-    students: dict[str, NotebookNode],
-    wheel: Path,
-    target: Path,
-    sheet: str = "1",
-) -> list[str]:
-    """Write a folder per chapter, and one for homework: the notebook and ``autograder.zip``.
+def _homework_exercise(name: str) -> Exercise:
+    """A question of homework as an exercise of one point."""
+    exercise = Exercise("homework", name, "", 1)
+    return exercise._replace(variable=f"my_{exercise.slug}")
 
-    Returns the names of the folders. ``wheel`` is this package, which goes into every autograder.
-    """
+
+def homework_roster(secret: str, students: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What the autograder knows of every student: the keys, and the tables in Python's spelling."""
+    roster = {}
+    for student in students:
+        questions = drawn_questions(student, secret)
+        keys = {name: one.exercise(name)._asdict() for name, one in questions.items()}
+        for key in keys.values():
+            del key["name"]
+        roster[student] = {"keys": keys, "tables": repr(_tables(questions))}
+    return roster
+
+
+def hidden_test(exercise: Exercise, roster: Mapping[str, Any] | None = None) -> str:
+    """The test file of an exercise; for homework with the key of every student on the roster."""
+    keys = roster and {student: one["keys"][exercise.name] for student, one in roster.items()}
+    return _TEST.format(slug=exercise.slug, keys=keys, **exercise._asdict())
+
+
+def write_homework(secret: str, students: Sequence[str], wheel: Path, target: Path) -> None:
+    """Write a notebook for every student, and the autograder of them all."""
     shutil.rmtree(target, ignore_errors=True)
-    parts = {
-        Path(file).stem: assignment(student, whole[file]) for file, student in students.items()
-    }
-    parts["homework"] = homework_notebook(sheet)
-    written = []
-    for name, (notebook, exercises) in parts.items():
-        if not exercises:
-            continue
-        folder = target / name
-        tests = folder / "tests"
-        tests.mkdir(parents=True)
-        nbformat.write(notebook, folder / f"{name}.ipynb")
-        for exercise in exercises:
-            text = hidden_test(exercise, with_student=name == "homework")
-            (tests / f"{exercise.slug}.py").write_text(text, encoding="utf-8")
-        _zip(folder, wheel)
-        shutil.rmtree(tests)  # the answers go to the autograder alone
-        written.append(name)
-    return written
+    (target / "notebooks").mkdir(parents=True)
+    for student in students:
+        questions = drawn_questions(student, secret)
+        file = re.sub(r"[^\w.@-]", "_", student)
+        notebook = homework_notebook(student, questions)
+        nbformat.write(notebook, target / "notebooks" / f"homework-{file}.ipynb")
+    exercises = [_homework_exercise(name) for name in questions]
+    _write_autograder(exercises, homework_roster(secret, students), wheel, target)
 
 
-def _zip(folder: Path, wheel: Path) -> None:
-    """Write ``autograder.zip`` in Gradescope's format, with the package inside."""
+def write_chapter(student: NotebookNode, whole: NotebookNode, wheel: Path, target: Path) -> None:
+    """Write the assignment of a chapter: a notebook and its autograder."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    notebook, exercises = assignment(student, whole)
+    nbformat.write(notebook, target / f"{target.name}.ipynb")
+    _write_autograder(exercises, None, wheel, target)
+
+
+def _write_autograder(
+    exercises: Sequence[Exercise], roster: Mapping[str, Any] | None, wheel: Path, folder: Path
+) -> None:
+    """Write ``autograder.zip`` in Gradescope's format, with the package and the sheet inside."""
+    tests = folder / "tests"
+    tests.mkdir()
+    for exercise in exercises:
+        file = tests / f"{exercise.slug}.py"
+        file.write_text(hidden_test(exercise, roster), encoding="utf-8")
     shutil.copy(wheel, folder)
     package = f"adalib[learn,math,pages] @ file:///autograder/source/files/{wheel.name}"
-    (folder / "requirements.txt").write_text(
-        f"{package}\nipywidgets\nanywidget\n", encoding="utf-8"
-    )
+    requirements = f"{package}\ncloudpickle\nipywidgets\nanywidget\n"
+    (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
     options = ["--tests-dir", "tests", "--requirements", "requirements.txt", "--output-path"]
     subprocess.run(
         [sys.executable, "-m", "otter", "generate", *options, "autograder.zip", wheel.name],
@@ -223,77 +239,9 @@ def _zip(folder: Path, wheel: Path) -> None:
         check=True,
         stdout=subprocess.DEVNULL,
     )
+    sheet = {"exercises": [exercise._asdict() for exercise in exercises], "roster": roster}
+    with zipfile.ZipFile(folder / "autograder.zip", "a", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr(SHEET, json.dumps(sheet, ensure_ascii=False))
+    shutil.rmtree(tests)  # the keys go to the autograder alone
     (folder / "requirements.txt").unlink()
     (folder / wheel.name).unlink()
-
-
-def grade_class(autograder: Path, submissions: Path, out: Path, seconds: int = _SECONDS) -> int:
-    """Grade every notebook of a folder with Otter, and write one CSV with names and points.
-
-    The name is the file's. A submission that does not end, or that breaks the grader, has no points
-    and a reason. Returns the number of submissions.
-    """
-    _check_environment()
-    rows = []
-    files = sorted(submissions.glob("*.ipynb"))
-    for file in files:
-        about = {"name": file.stem, "student_id": _student_id(file)}
-        blank = {"points": 0.0, "of": "", "note": ""}
-        rows.append(about | blank | _graded(autograder, file, seconds))
-    ids = [row["student_id"] for row in rows if row["student_id"]]
-    for row in rows:
-        if ids.count(row["student_id"]) > 1:
-            row["note"] = f"{row['note']} the same student_id as another submission".strip()
-    with out.open("w", newline="", encoding="utf-8") as table:
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        writer = csv.DictWriter(table, columns, restval="")
-        writer.writeheader()
-        writer.writerows(rows)
-    return len(files)
-
-
-def _check_environment() -> None:
-    """Refuse to grade where the hidden tests cannot run: everyone would get 0 points."""
-    # From another folder, as Otter runs, where the sources of the project are not in sight.
-    with tempfile.TemporaryDirectory() as folder:
-        tried = subprocess.run(
-            [sys.executable, "-c", "import otter.api, adabook.judge"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-    if tried.returncode:
-        reason = tried.stderr.strip().splitlines()[-1]
-        raise RuntimeError(
-            f"{sys.executable} cannot run the hidden tests ({reason}): install "
-            "requirements-otter.txt and the wheel of adalib into it, then grade again"
-        )
-
-
-def _student_id(file: Path) -> str:
-    """The id that a student wrote into the homework, "" if there is none."""
-    cells = nbformat.read(file, as_version=4).cells
-    found = _STUDENT.search("\n".join(cell.source for cell in cells))
-    return found[1].strip() if found else ""
-
-
-_RUN = """
-import json, sys
-from otter.api import grade_submission
-
-results = grade_submission(sys.argv[1], sys.argv[2], quiet=True)
-tests = {name: test.score for name, test in results.results.items()}
-print(json.dumps({"points": results.total, "of": results.possible, **tests}))
-"""
-
-
-def _graded(autograder: Path, file: Path, seconds: int) -> dict:
-    """The points of one submission; Otter runs in its own process, which can be stopped."""
-    command = [sys.executable, "-c", _RUN, str(file.resolve()), str(autograder.resolve())]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
-        return json.loads(done.stdout.splitlines()[-1])
-    except subprocess.TimeoutExpired:
-        return {"note": f"did not end within {seconds} seconds"}
-    except (IndexError, ValueError):
-        return {"note": f"could not be graded: {done.stderr.strip().splitlines()[-1:]}"}

@@ -1,4 +1,4 @@
-"""Quizzes and misconceptions as data, and as files for platforms: Moodle XML and QTI 2.1.
+"""Quizzes and misconceptions as data, and as one file of Moodle XML, which most platforms import.
 
 The notebooks stay the one source. A quiz is an admonition of class "quiz" with task lists; a
 misconception is a row of the table in the teacher's page, and becomes a question of true or false.
@@ -7,8 +7,7 @@ misconception is a row of the table in the teacher's page, and becomes a questio
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -18,8 +17,6 @@ import nbformat
 from contents import Page, chapters, keys, spelled
 
 _OPTION = re.compile(r"^ +- \[(?P<mark>[ x])\] (?P<text>.+?) \*(?P<why>[^*].*)\*$")
-_QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
-_PACK = "http://www.imsglobal.org/xsd/imscp_v1p1"
 
 
 class Option(NamedTuple):
@@ -39,14 +36,13 @@ class Item(NamedTuple):
 
 
 def export(book: Path, out: Path) -> int:
-    """Write quizzes.xml and quizzes.zip of the sources in ``book``; return how many questions."""
+    """Write quizzes.xml of the sources in ``book``; return how many questions."""
     items = [item for chapter in chapters(book) for item in quiz_items(chapter.path)]
     items += misconceptions(book / "book" / "teach.md")
     by_key = keys(book)
     items = [_numbered(item, by_key) for item in items]
     out.mkdir(parents=True, exist_ok=True)
     (out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")
-    qti(items, out / "quizzes.zip")
     return len(items)
 
 
@@ -113,70 +109,8 @@ def moodle(items: Iterable[Item]) -> str:
             )
             ET.SubElement(answer, "text").text = _html(option.text)
             _text(ET.SubElement(answer, "feedback", format="html"), _html(option.why))
-    return _written(root)
-
-
-def qti(items: Sequence[Item], path: Path) -> None:
-    """Write a QTI 2.1 content package: a zip with a manifest and a file per question."""
-    ET.register_namespace("", _QTI)
-    manifest = ET.Element("manifest", {"xmlns": _PACK, "identifier": "adalib"})
-    ET.SubElement(manifest, "organizations")
-    resources = ET.SubElement(manifest, "resources")
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as pack:
-        for item in items:
-            file = f"items/{item.name}.xml"
-            kind = {"identifier": item.name, "type": "imsqti_item_xmlv2p1", "href": file}
-            ET.SubElement(ET.SubElement(resources, "resource", kind), "file", href=file)
-            pack.writestr(file, _qti_item(item))
-        pack.writestr("imsmanifest.xml", _written(manifest))
-
-
-def _qti_item(item: Item) -> str:
-    """A question as a QTI file."""
-    about = {
-        "identifier": item.name,
-        "title": item.name,
-        "adaptive": "false",
-        "timeDependent": "false",
-    }
-    root = ET.Element("assessmentItem", {"xmlns": _QTI, **about})
-    names = [f"option{number}" for number in range(len(item.options))]
-    answer = {"identifier": "RESPONSE", "cardinality": "single", "baseType": "identifier"}
-    right = ET.SubElement(ET.SubElement(root, "responseDeclaration", answer), "correctResponse")
-    ET.SubElement(right, "value").text = next(
-        n for n, one in zip(names, item.options, strict=True) if one.right
-    )
-    for name, kind in (("SCORE", "float"), ("FEEDBACK", "identifier")):
-        ET.SubElement(
-            root,
-            "outcomeDeclaration",
-            {"identifier": name, "cardinality": "single", "baseType": kind},
-        )
-    choices = {"responseIdentifier": "RESPONSE", "shuffle": "true", "maxChoices": "1"}
-    box = ET.SubElement(ET.SubElement(root, "itemBody"), "choiceInteraction", choices)
-    ET.SubElement(box, "prompt").text = _html(item.text)
-    for name, option in zip(names, item.options, strict=True):
-        ET.SubElement(box, "simpleChoice", identifier=name).text = _html(option.text)
-    # One point for the right option, and the feedback of the chosen one.
-    processing = ET.SubElement(root, "responseProcessing")
-    condition = ET.SubElement(processing, "responseCondition")
-    for branch, points in (("responseIf", "1"), ("responseElse", "0")):
-        part = ET.SubElement(condition, branch)
-        if branch == "responseIf":
-            match = ET.SubElement(part, "match")
-            ET.SubElement(match, "variable", identifier="RESPONSE")
-            ET.SubElement(match, "correct", identifier="RESPONSE")
-        scored = ET.SubElement(part, "setOutcomeValue", identifier="SCORE")
-        ET.SubElement(scored, "baseValue", baseType="float").text = points
-    ET.SubElement(
-        ET.SubElement(processing, "setOutcomeValue", identifier="FEEDBACK"),
-        "variable",
-        identifier="RESPONSE",
-    )
-    for name, option in zip(names, item.options, strict=True):
-        shown = {"outcomeIdentifier": "FEEDBACK", "identifier": name, "showHide": "show"}
-        ET.SubElement(root, "modalFeedback", shown).text = _html(option.why)
-    return _written(root)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True)
 
 
 def _text(parent: ET.Element, text: str) -> None:
@@ -191,12 +125,6 @@ def _plain(text: str) -> str:
 
 
 def _html(text: str) -> str:
-    """Return a sentence with MathJax delimiters that both platforms know, without Markdown."""
+    """Return a sentence with MathJax delimiters that Moodle knows, without Markdown."""
     text = re.sub(r"\$([^$]+)\$", r"\\(\1\\)", text)
     return re.sub(r"(?<!\w)[*`]([^*`]+)[*`](?!\w)", r"\1", text)
-
-
-def _written(root: ET.Element) -> str:
-    """An XML tree as text."""
-    ET.indent(root)
-    return ET.tostring(root, encoding="utf-8", xml_declaration=True).decode()

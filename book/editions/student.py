@@ -1,23 +1,15 @@
-"""What a student gets: the sources without solutions, and quizzes without marked options.
+"""What a student gets: the sources without solutions.
 
 Solutions are cut out of the source before anything else sees it, so that neither a page, nor its
-source, nor the search index can hold them. A quiz keeps its explanations, locked;
-``book/_static/locked.js`` opens them on the page. The lock hides an answer from a reader of the
-source, as a folded solution does; it is no secret.
+source, nor the search index can hold them. Quizzes stay as they are: they are practice.
 """
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from nbformat import NotebookNode
-
-from editions.text import spelled_out
-from mathml import to_mathml
 
 _MARK = re.compile(
     r"^(?P<fence>:{3,})\{solution-(?P<which>start|end)\}.*?^(?P=fence)\s*?$", re.M | re.S
@@ -98,51 +90,24 @@ def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int
     return texts, code
 
 
-def lock(text: str, salt: str) -> str:
-    """Return a text that cannot be read without its salt, in letters that any file may hold."""
-    state = 2166136261
-    locked = bytearray()
-    for byte in salt.encode():
-        state = (state ^ byte) * 16777619 & 0xFFFFFFFF
-    for byte in text.encode():
-        state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
-        locked.append(byte ^ state >> 24)
-    return base64.urlsafe_b64encode(bytes(locked)).decode().rstrip("=")
+def for_students(notebook: NotebookNode) -> NotebookNode:
+    """Return a chapter as students get it, without its solutions."""
+    return NotebookNode({**notebook, "cells": without_solutions(notebook.cells)})
 
 
-def locked_quizzes(text: str, values: Mapping[str, str]) -> str:
+def unmarked(text: str) -> str:
     """A Markdown text whose quizzes and prompts show neither which option is right nor why.
 
-    Of a prompt with a single option, a number to be guessed, the option itself is locked, too.
-    ``values`` are the numbers that explanations quote.
+    Of a prompt with a single option, a number to be guessed, the option itself is left out, too.
+    JupyterLab shows marks at once; on the book's pages they answer when a reader clicks.
     """
 
-    def lock_option(option: re.Match, guessed: bool) -> str:
-        shown = option["text"]
-        why = spelled_out(" ".join(option["why"].split()), values)
-        why = re.sub(r"\$([^$]+)\$", lambda formula: to_mathml(formula[1]), why)
-        mark = "1" if option["mark"] in "xX" else "0"
-        salt = f"{zlib.crc32((shown + why).encode()):08x}"
-        kept = lock(json.dumps([mark, why, spelled_out(shown, values) if guessed else ""]), salt)
-        span = f'<span class="quiz-lock" data-salt="{salt}" data-lock="{kept}"></span>'
-        return f"{option['dash']}[ ] {'' if guessed else shown + ' '}{span}"
-
-    def lock_quiz(quiz: re.Match) -> str:
+    def without_key(quiz: re.Match) -> str:
         options = len(re.findall(r"^ *- \[[ xX]\] ", quiz[0], re.M))
-        locked = _OPTION.sub(lambda option: lock_option(option, guessed=options == 1), quiz[0])
-        if locked.count("quiz-lock") != options:
+        if len(_OPTION.findall(quiz[0])) != options:
             raise ValueError(
                 f"every option of a quiz ends with its explanation in italics: {quiz[0][:60]!r}"
             )
-        return locked
+        return _OPTION.sub("" if options == 1 else r"\g<dash>[ ] \g<text>", quiz[0])
 
-    return _QUIZ.sub(lock_quiz, text)
-
-
-def for_students(notebook: NotebookNode, values: Mapping[str, str]) -> NotebookNode:
-    """Return a chapter as students get it; ``values`` are the numbers that its quizzes quote."""
-    cells = without_solutions(notebook.cells)
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            cell.source = locked_quizzes(cell.source, values)
-    return NotebookNode({**notebook, "cells": cells})
+    return _QUIZ.sub(without_key, text)

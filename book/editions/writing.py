@@ -14,13 +14,12 @@ import nbformat
 from nbformat import NotebookNode
 
 from contents import keys, pages
-from editions.grading import grading_page
 from editions.live import Book, live_notebook
-from editions.student import for_students, locked_quizzes
+from editions.student import for_students, unmarked
 from editions.text import Block, blocks, read_works
 
-#: Pages of the instructor's edition alone; the last one is written by `editions.grading`.
-INSTRUCTORS = ("notebooks/answer_key", "book/exam", "grading")
+#: Sources of the instructor's folder alone.
+INSTRUCTORS = ("notebooks/answer_key", "book/exam")
 #: Pages that answer what students are asked, or tell how to lead a class.
 TEACHERS = ("book/teach", "book/topics", "notebooks/market", *INSTRUCTORS)
 INSTALL = (
@@ -28,7 +27,6 @@ INSTALL = (
     'file: <code>pip install "./{wheel}[notebooks]"</code>. '
     "The page offers that file beside this notebook, and a hand-out brings it."
 )
-RAN = Path("_build", ".fingerprints.json")  # what book/_ext/freshness.py keeps of the runs
 # Labels, in the order in which the page counts them.
 _EXERCISE = re.compile(r"^:+\{exercise\}[^\n]*\n:label: (\S+)", re.M)
 _STATEMENT = re.compile(r"^:+\{prf:(?!proof)\w+\}[^\n]*\n:label: (\S+)", re.M)
@@ -64,9 +62,17 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
         is_left_out = students and f"notebooks/{path.stem}" in TEACHERS
         if is_left_out or not (executed / path.name).exists():
             continue
-        shown = for_students(notebook, book.values) if students else notebook
-        live[path.name] = live_notebook(shown, book)
+        live[path.name] = live_notebook(_unsolved(notebook) if students else notebook, book)
     return live
+
+
+def _unsolved(notebook: NotebookNode) -> NotebookNode:
+    """A chapter for students who work in JupyterLab: no solution, no marked option."""
+    student = for_students(notebook)
+    for cell in student.cells:
+        if cell.cell_type == "markdown":
+            cell.source = unmarked(cell.source)
+    return student
 
 
 def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[str, str]) -> Book:
@@ -125,14 +131,11 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> list[str]:
-    """Write the sources of the student's book: no solution, no marked option, no teacher's page.
+def student_sources(root: Path, target: Path) -> list[str]:
+    """Write the sources of the student's book: no solution, no teacher's page.
 
-    Returns the names of its notebooks.
-
-    ``values`` are the numbers that the explanations of a quiz quote, which are locked as text.
-    Files that did not change are left alone, so that a second build is as quick as that of the
-    book.
+    Returns the names of its notebooks. Files that did not change are left alone, so that a second
+    build is as quick as that of the book.
     """
     target.mkdir(parents=True, exist_ok=True)
     for name in _LINKED:
@@ -149,9 +152,9 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> list
             continue
         source = page.path
         if source.suffix == ".md":
-            text = _unlinked(locked_quizzes(_ours(source.read_text(encoding="utf-8")), values))
+            text = _unlinked(_ours(source.read_text(encoding="utf-8")))
         else:
-            notebook = for_students(nbformat.read(source, as_version=4), values)
+            notebook = for_students(nbformat.read(source, as_version=4))
             for cell in notebook.cells:
                 if cell.cell_type == "markdown":
                     cell.source = _unlinked(cell.source)
@@ -159,38 +162,6 @@ def student_sources(root: Path, target: Path, values: Mapping[str, str]) -> list
             notebooks.append(page.name)
         _write(target / source.relative_to(root), text)
     return notebooks
-
-
-def instructor_sources(root: Path, target: Path) -> None:
-    """Write the sources of the instructor's book: the book's own and the pages of `INSTRUCTORS`.
-
-    What the book's notebooks gave is taken over, so that only the key is run.
-    """
-    (target / "_build").mkdir(parents=True, exist_ok=True)
-    for name in (*_LINKED, "book", "notebooks", "_config.yml", "_build/.jupyter_cache"):
-        if not (target / name).exists():
-            (target / name).symlink_to(root / name)
-    # Without the book's fingerprints all its notebooks would count as stale, and lose their
-    # outputs.
-    theirs, ours = (
-        json.loads(file.read_text()) if file.exists() else {} for file in (root / RAN, target / RAN)
-    )
-    (target / RAN).write_text(json.dumps(_with_runs(ours, theirs)))
-    toc = (root / "_toc.yml").read_text(encoding="utf-8")
-    first = "  - caption: Reference\n"
-    added = "".join(f"      - file: {page}\n" for page in INSTRUCTORS)
-    _write(target / "_toc.yml", toc.replace(first, f"{added}{first}"))
-    _write(target / "grading.md", grading_page(root))
-
-
-def _with_runs(ours: dict, theirs: dict) -> dict:
-    """Return fingerprints with another build's runs added; its written pages do not matter.
-
-    >>> ours = {"ran": {"key": "1", "ch2": "old"}}
-    >>> _with_runs(ours, {"ran": {"ch2": "new"}, "read": {"ch2": "new"}})
-    {'ran': {'key': '1', 'ch2': 'new'}}
-    """
-    return {**ours, "ran": {**ours.get("ran", {}), **theirs.get("ran", {})}}
 
 
 def _shortened(toc: str) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from adabook.paper import results, settings
-from adabook.paper.patterns import level_shares
 from adabook.paper.settings import (
     BENCHMARKS,
     PAPER,
@@ -23,6 +22,7 @@ from adalib.evaluate.intervals import in_points, mean_interval
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from referee import measures, rows_results
+from referee.maps import level_shares
 from referee.measures import MATH, SHOWN, SIMULATED_MATH
 from referee.wording import BOTH, Evidence, check, finding, with_interval
 

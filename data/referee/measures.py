@@ -17,24 +17,25 @@ import pandas as pd
 
 from adabook.paper import ablations, patterns, results, settings, theorems
 from adabook.paper.ablations import Comparison, recorded_comparison
-from adabook.paper.patterns import by_difficulty, curve_clusters, level_shares
+from adabook.paper.patterns import by_difficulty
 from adabook.paper.results import recorded_frame, recorded_rows
 from adabook.paper.settings import BENCHMARKS, PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
+from adabook.recorded import recorded_cells
 from adalib.datasets.folds import deal
 from adalib.datasets.populations import Population, flat_null
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan, best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
-from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, mean_interval
-from adalib.evaluate.recorded import recorded_cells
+from adalib.evaluate.scores import HeldOutRow
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.features import text_features
 from adalib.solve.bisection import Bisection, bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable
+from referee.maps import curve_clusters, level_shares, out_of_fold
 
 #: The simulated setting that the paper's figures show.
 SHOWN = "deepseek-v3-math"
@@ -42,7 +43,7 @@ SHOWN = "deepseek-v3-math"
 #: MATH, answered by a small model of one of the paper's families, and by its smaller sister.
 MATH = ("math-qwen15", "math-qwen05")
 
-# Clusters of curves, by their place in `patterns.SHAPES`.
+# Clusters of curves, by their place in `maps.SHAPES`.
 _EASY = 0
 _RESPONSIVE = 1
 _HARD = 3
@@ -484,7 +485,7 @@ def copied() -> tuple[float, float]:
         return float(differences.abs().to_numpy().max())
 
     noise = results.mostly_seen(noise_features(labels.size), labels)
-    text = patterns.out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)
+    text = out_of_fold(text_features(settings.answers(MATH[0]).questions), table, 3.0)
     return largest_difference(noise), largest_difference(text)
 
 

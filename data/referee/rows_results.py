@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from adabook.paper import results, settings
-from adabook.paper.patterns import label_shares, level_shares
+from adabook.paper.patterns import label_shares
 from adabook.paper.settings import (
     BENCHMARKS,
     PAPER,
@@ -28,6 +28,7 @@ from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from referee import measures
+from referee.maps import level_shares
 from referee.measures import SHOWN
 from referee.rows_method import seconds_to_route
 from referee.wording import (

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from adabook.paper.referee import Cell, Check, Evidence, Outcome
-from adalib.evaluate.heldout import HeldOutRow
 from adalib.evaluate.intervals import Interval, in_points
+from adalib.evaluate.scores import HeldOutRow
 
 #: In place of the paper's number, where it prints none: then there is nothing to compare ours with.
 NOT_PRINTED = float("nan")

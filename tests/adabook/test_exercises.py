@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import adalib
-from adabook.exercises import JUDGED, RECORD, Checker, checks, recorded
+from adabook.exercises import JUDGED, Checker, checks, recorded
 from adabook.exercises.judged import Construction
-from adabook.exercises.values import value
+from adabook.exercises.values import Value
 
 CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
-COIN = Checker({"e": value("e", 0.5, "think of a coin", tolerance=1e-3)})
+COIN = Checker({"e": Value("e", 0.5, "think of a coin", tolerance=1e-3)})
 
 
 @pytest.mark.parametrize("answer", ["nonsense", float("nan"), [1, 2], {"a": 1}, object(), "1/0"])
@@ -47,9 +47,9 @@ def test_what_a_reasonable_person_types_is_right():
         Fraction(7, 8),
         " 7 / 8 ",
     ):
-        assert value("e", 0.875, "eighths").fault(answer) is None
+        assert Value("e", 0.875, "eighths").fault(answer) is None
     for answer in ("Word-Trees", "'word-trees'", " word-trees\n", np.array(["word-trees"])):
-        assert value("e", "word-trees", "a family").fault(answer) is None
+        assert Value("e", "word-trees", "a family").fault(answer) is None
 
 
 def test_an_unknown_name_gets_the_names():
@@ -84,7 +84,7 @@ class TestSolution:
         assert bundle["text/plain"] == "Exercise fresh: right."
         kept = bundle[written.MIME]
         assert (kept["chapter"], kept["name"], kept["hint"]) == ("data", "fresh", "count")
-        assert "8" not in {kept["key"]["right"][0], kept["wrong"][0]["right"][0]}
+        assert (kept["answer"], kept["wrong"]) == (8.0, {"that is half of it": 4.0})
 
     @pytest.mark.parametrize(
         "wrong", [{"as good as right": 0.5004}, {"one": 4, "the same": 4.0001}, {"silence": "x"}]
@@ -105,16 +105,10 @@ def test_every_chapter_has_three_exercises_of_which_silence_answers_none(chapter
         assert check.exercises[name].more, name
 
 
-def test_the_record_tells_no_answer():
-    text = RECORD.read_text(encoding="utf-8")
-    assert '"answer"' not in text
-    assert '"truth"' not in text
-
-
 @pytest.mark.parametrize("chapter", recorded())
 def test_every_value_names_three_mistakes_with_hints_of_their_own(chapter):
     for name, kept in recorded()[chapter].items():
-        hints = [wrong["hint"] for wrong in kept["wrong"]]
+        hints = list(kept["wrong"])
         assert len(set(hints)) >= 3, name
         assert len({*hints, kept["hint"], kept["more"]}) == len(hints) + 2, name
 

@@ -1,4 +1,4 @@
-"""The instructor's page on the exercises lists each of them once, with what the checks know."""
+"""The notes on grading list every exercise once, with what the checks know."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conftest import ROOT
 
 from adabook.exercises import JUDGED, checks, recorded
 from contents import pages
-from editions.grading import MINUTES, TOPICS, grading_page, rows
+from editions.grading import MINUTES, grading_page, rows
 
 ASKING = [page for page in pages() if "check(" in page.path.read_text(encoding="utf-8")]
 ASKING = [page for page in ASKING if page.path.suffix == ".ipynb"]
@@ -17,15 +17,10 @@ TEACH = (ROOT / "book" / "teach.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", ASKING, ids=lambda page: page.key)
-def test_every_exercise_of_a_page_is_listed_with_its_topic(page):
+def test_every_exercise_of_a_page_is_listed(page):
     listed = [row.name for row in rows(page)]
     judged = [name for place, name in JUDGED if place == page.key]
     assert sorted(listed) == sorted([*judged, *recorded().get(page.key, {})])
-    assert set(listed) == set(TOPICS[page.key])
-
-
-def test_no_topic_is_left_of_an_exercise_that_is_gone():
-    assert set(TOPICS) == {page.key for page in ASKING}
 
 
 @pytest.mark.parametrize("page", ASKING, ids=lambda page: page.key)
@@ -33,18 +28,17 @@ def test_mistakes_are_those_that_the_checks_tell_apart(page):
     exercises = checks(page.key)[0].exercises
     for row in rows(page):
         exercise = exercises[row.name]
-        told_apart = [key["hint"] for key in getattr(exercise, "wrong", [])]
-        told_apart += list(getattr(exercise, "mistakes", []))
+        told_apart = [*getattr(exercise, "wrong", []), *getattr(exercise, "mistakes", [])]
         assert set(told_apart) <= set(row.mistakes)
         assert row.mistakes
         assert all(row.mistakes)
 
 
-def test_every_row_of_the_page_has_six_cells():
+def test_every_row_of_the_page_has_four_cells():
     lines = [line for line in grading_page(ROOT).splitlines() if line.startswith("| ")]
     listed = [line for line in lines if re.match(r"\| [\dA-Z.]+ \*", line)]
     assert len(listed) == sum(len(rows(page)) for page in ASKING)
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in listed} == {7}
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in listed} == {5}
 
 
 def test_the_teaching_page_names_the_same_minutes():

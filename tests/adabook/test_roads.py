@@ -1,4 +1,4 @@
-"""Every exercise has a road besides its solution's: it is right, and a near miss is not."""
+"""Another road to an exercise than its solution's is right, and a near miss is not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from roads import ROADS
 from adabook.exercises import JUDGED, checks, recorded
 
 VALUES = [(chapter, name) for chapter, kept in recorded().items() for name in kept]
-NUMBERS = [place for place in VALUES if "step" in recorded()[place[0]][place[1]]["key"]]
+NUMBERS = [
+    (chapter, name)
+    for chapter, name in VALUES
+    if (chapter, name) in ROADS and not isinstance(recorded()[chapter][name]["answer"], str)
+]
 
 
 @cache
@@ -18,8 +22,8 @@ def answer(place):
     return ROADS[place]()
 
 
-def test_every_exercise_has_one():
-    assert ROADS.keys() == {*JUDGED, *VALUES}
+def test_no_road_is_left_of_an_exercise_that_is_gone():
+    assert ROADS.keys() <= {*JUDGED, *VALUES}
 
 
 @pytest.mark.parametrize("place", ROADS, ids="-".join)

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from adabook.paper.results import recorded_rows
-from adalib.evaluate.recorded import recorded_cells
+from adabook.recorded import recorded_cells
 
 # A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of
 # chapter 12.

@@ -3,15 +3,13 @@ exported as they are."""
 
 from __future__ import annotations
 
-import re
-import zipfile
 from xml.etree import ElementTree as ET
 
 import pytest
 from conftest import ROOT
 
 from contents import chapters
-from editions.quizzes import Item, export, misconceptions, moodle, qti, quiz_items
+from editions.quizzes import Item, export, misconceptions, moodle, quiz_items
 
 # Reading a quiz fails where an option has no text or no explanation in italics.
 QUIZZES = {path.stem: quiz_items(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
@@ -67,33 +65,6 @@ def test_moodle_xml():
             a.findtext("text") and a.findtext("feedback/text") for a in question.iter("answer")
         )
         assert "$" not in "".join(question.itertext())
-
-
-def test_qti_package(tmp_path):
-    """A manifest that names every file, and items whose right answer is one of their choices."""
-    qti(ITEMS, tmp_path / "quizzes.zip")
-    with zipfile.ZipFile(tmp_path / "quizzes.zip") as pack:
-        manifest = ET.fromstring(pack.read("imsmanifest.xml"))
-        space = {
-            "p": "http://www.imsglobal.org/xsd/imscp_v1p1",
-            "q": "http://www.imsglobal.org/xsd/imsqti_v2p1",
-        }
-        files = [one.get("href") for one in manifest.iterfind(".//p:resource", space)]
-        assert sorted([*files, "imsmanifest.xml"]) == sorted(pack.namelist())
-        for file in files:
-            item = ET.fromstring(pack.read(file))
-            assert item.tag == f"{{{space['q']}}}assessmentItem"
-            choices = [one.get("identifier") for one in item.iterfind(".//q:simpleChoice", space)]
-            assert len(set(choices)) == len(choices) >= 3
-            assert item.findtext(".//q:correctResponse/q:value", namespaces=space) in choices
-            assert [
-                one.get("identifier") for one in item.iterfind("q:modalFeedback", space)
-            ] == choices
-            assert re.fullmatch(r"[A-Za-z_][\w.-]*", item.get("identifier"))
-            shown = item.find(
-                "q:responseProcessing/q:setOutcomeValue[@identifier='FEEDBACK']/q:variable", space
-            )
-            assert shown.get("identifier") == "RESPONSE"
 
 
 def test_misconceptions_are_questions_of_true_or_false(tmp_path):

@@ -1,5 +1,4 @@
-"""A student's book, built: no solution, no key and no marked option in a page, its notebook or the
-search index.
+"""A student's book, built: no solution in a page, its notebook or the search index.
 
 What is cut is cut from the sources, all of which tests/adabook/test_editions.py reads; two chapters
 are built here, from the outputs of the last build, to see that what is built from a source holds no
@@ -20,20 +19,19 @@ from conftest import ROOT
 from jupyter_cache import get_cache
 
 from editions.student import for_students, solution_cells
-from editions.writing import TEACHERS, live_notebooks, read_values, student_sources
+from editions.writing import TEACHERS, live_notebooks, student_sources
 
 BUILT = ("02_oracle", "05_markets")
 TOC = "format: jb-book\nroot: book/references\nchapters:\n" + "".join(
     f"  - file: notebooks/{name}\n" for name in BUILT
 )
-MARKED = re.compile(r"<input[^>]*\bchecked\b[^>]*task|task[^>]*\bchecked\b")
 
 
 @pytest.fixture(scope="module")
 def student(html, tmp_path_factory) -> Path:
     """The folder of the built pages; the cells carry the outputs of the last build."""
     folder = tmp_path_factory.mktemp("student")
-    student_sources(ROOT, folder, read_values(html.parent / "jupyter_execute" / "notebooks"))
+    student_sources(ROOT, folder)
     config = (folder / "_config.yml").read_text(encoding="utf-8")
     config = (
         config.replace("execute_notebooks: cache", "execute_notebooks: 'off'")
@@ -67,13 +65,9 @@ def chapter(name: str):
 
 
 @pytest.fixture(scope="module")
-def secrets(html) -> dict[str, list[str]]:
-    """Texts of a chapter that only a teacher has: lines of solutions and explanations of a quiz, if
-    long enough."""
-    values = read_values(html.parent / "jupyter_execute" / "notebooks")
-    taught = "\n".join(
-        cell.source for name in BUILT for cell in for_students(chapter(name), values).cells
-    )
+def secrets() -> dict[str, list[str]]:
+    """Lines of solutions, if long enough to be told from others."""
+    taught = "\n".join(cell.source for name in BUILT for cell in for_students(chapter(name)).cells)
     kept = {}
     for name in BUILT:
         cells = chapter(name).cells
@@ -83,9 +77,6 @@ def secrets(html) -> dict[str, list[str]]:
             for part in [*texts, *(cell for _, cell in code)]
             for line in part.split("\n")
         ]
-        for cell in cells:
-            if cell.cell_type == "markdown":
-                lines += re.findall(r"^ *- \[[ xX]\] .*?\*([^*]+)\*$", cell.source, re.M)
         kept[name] = [line for line in lines if len(line) > 25 and line not in taught]
     return kept
 
@@ -99,7 +90,7 @@ def words(path: Path) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-def test_nothing_of_a_solution_or_of_a_quizs_key_is_in_any_file(student, secrets):
+def test_nothing_of_a_solution_is_in_any_file(student, secrets):
     kinds = (".html", ".js", ".ipynb", ".txt", ".json", ".md")
     files = [
         path for path in student.rglob("*") if path.suffix in kinds and "lib" not in path.parts
@@ -111,11 +102,8 @@ def test_nothing_of_a_solution_or_of_a_quizs_key_is_in_any_file(student, secrets
     assert [
         f"{path}: {line}" for line in kept_back for path, text in held.items() if line in text
     ] == []
-    assert [
-        path for path, text in held.items() if path.endswith(".html") and MARKED.search(text)
-    ] == []
     sources = [text for path, text in held.items() if path.endswith(".ipynb")]
-    assert not any("- [x]" in text or "solution-start" in text for text in sources)
+    assert not any("solution-start" in text for text in sources)
     assert not any((student / f"{page}.html").exists() for page in TEACHERS)
 
 
@@ -123,7 +111,6 @@ def test_nothing_of_a_solution_or_of_a_quizs_key_is_in_any_file(student, secrets
 def test_the_check_would_find_them_in_the_book_with_solutions(html, secrets, name):
     page = words(html / "notebooks" / f"{name}.html")
     assert sum(line in page for line in secrets[name]) > 10
-    assert MARKED.search(page)
 
 
 def test_a_students_quiz_still_answers(student, new_page):

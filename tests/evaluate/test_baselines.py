@@ -1,5 +1,8 @@
 """Baselines: against linear programs, brute force and the paper's printed table."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,8 +11,11 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
 from adabook.paper.settings import PAPER, PAPER_SETTINGS, paper_setting
+from adalib.datasets.populations import beta_population
 from adalib.evaluate import baselines
-from adalib.evaluate.baselines import Plan
+from adalib.evaluate.baselines import Plan, waiting_times
+from adalib.evaluate.heldout import Protocol, held_out
+from adalib.sequential.policy import PricedStopping
 
 COST = np.array([1.0, 2, 4, 8, 16])
 ACC = hnp.arrays(
@@ -127,3 +133,36 @@ def test_noise_is_gaussian():
 def test_what_is_refused(action, message):
     with pytest.raises(ValueError, match=message):
         action()
+
+
+# Waiting for answers that run side by side, against all subsets.
+
+
+@pytest.fixture(scope="module")
+def timed():
+    sampled = beta_population(30, 1, 1).sample(8)
+    return replace(sampled, tokens=np.random.default_rng(0).integers(1, 90, (30, 8)).astype(float))
+
+
+def test_the_longest_of_all_subsets(timed):
+    found = waiting_times(timed, (1, 2, 3, 5, 8))
+    for column, budget in enumerate((1, 2, 3, 5, 8)):
+        for row in range(timed.n):
+            longest = [max(some) for some in combinations(timed.tokens[row], budget)]
+            assert found[row, column] == pytest.approx(np.mean(longest) / timed.tokens.mean())
+
+
+def test_without_tokens_all_take_the_same_time(timed):
+    assert (waiting_times(replace(timed, tokens=None), (1, 4)) == 1).all()
+
+
+def test_rows_have_the_waiting_of_their_policy(timed):
+    learners = {"stopping": PricedStopping(("votes",), schedule=range(1, 5), repeats=2)}
+    protocol = Protocol(folds=2)
+    rows = held_out(timed, [2.0], (1, 2, 4), learners=learners, noises=0, protocol=protocol)
+    waiting = {row.policy: row.waiting for row in rows}
+    halves = timed.split_samples(0)
+    two = [waiting_times(half, [2]).mean() for half in halves]
+    assert waiting["fixed"] == pytest.approx(np.mean(two))
+    (stopping,) = (row for row in rows if row.policy == "stopping")
+    assert stopping.waiting == pytest.approx(stopping.cost)

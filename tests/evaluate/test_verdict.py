@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adabook.recorded import recorded
 from adalib.datasets.populations import flat_null
-from adalib.evaluate.heldout import HeldOutRow, Protocol, held_out
+from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import cautious_bound, mean_interval
-from adalib.evaluate.recorded import recorded
+from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.verdict import WRONG, judged, summary, verdict
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data"))

@@ -25,7 +25,6 @@ LACKING |= {
     "myst_nb",
     "starlette",
     "uvicorn",
-    "redis",
 }  # and what is optional
 STARTS = {
     "subprocess.Popen",

@@ -282,39 +282,6 @@ def test_where_nothing_can_be_downloaded_one_sentence_says_what_to_do(place, mon
         pyodide.fetch(place / "cache")
 
 
-def test_jupyterlite_has_every_package_that_a_package_needs(tmp_path):
-    """The lock names files that are there, with their sums, and all that they need; XGBoost is not
-    among them."""
-    from editions.lite import lock, requirements
-
-    for name in pyodide.needed()["wheels"]:
-        (tmp_path / name).write_bytes(b"")
-    (tmp_path / "dist").mkdir()
-    wheel = tmp_path / "dist" / "adalib-0.2.0-py3-none-any.whl"
-    wheel.write_bytes(b"")
-    packages = lock(tmp_path, wheel, requirements(ROOT))["packages"]
-    assert {
-        "adalib",
-        "numpy",
-        "scikit-learn",
-        "plotly",
-        "ipython",
-        "math-verify",
-        "ipywidgets",
-        "anywidget",
-    } <= set(packages)
-    assert not [name for name in packages if "xgboost" in name]
-    for name, entry in packages.items():
-        assert set(entry["depends"]) <= set(packages), name
-        assert (
-            entry["sha256"]
-            == hashlib.sha256((tmp_path / entry["file_name"]).read_bytes()).hexdigest()
-        ), name
-    with zipfile.ZipFile(tmp_path / packages["plotly"]["file_name"]) as plotly:
-        assert {"plotly/__init__.py", "_plotly_utils/__init__.py"} <= set(plotly.namelist())
-        assert any(name.endswith(".dist-info/METADATA") for name in plotly.namelist())
-
-
 def test_what_a_page_loads_is_packed_with_its_data(place, monkeypatch):
     """Every file that the index names is there, and no compiled file of this system is among the
     packages."""

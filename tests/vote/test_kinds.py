@@ -7,14 +7,9 @@ import string
 
 import pytest
 from conftest import run_to_end
-from fault_server import FaultServer
 from hypothesis import given
 from hypothesis import strategies as st
-from playback import Playback
 
-from adalib import Router, load
-from adalib.llm.client import Client
-from adalib.router.routed import OTHER
 from adalib.vote.extract import extract_answer
 from adalib.vote.kinds import answer_reader, is_free_text, storable_kind
 from adalib.vote.meaning import Meaning
@@ -139,24 +134,6 @@ def test_every_kind_reads_any_text(text):
 def test_a_field_of_json_is_read_back(value):
     read = answer_reader("json:x")(f"I say {json.dumps({'x': value})} and no more", True)
     assert read == (value.strip() if isinstance(value, str) else json.dumps(value, sort_keys=True))
-
-
-def test_words_that_mean_the_same_are_one_answer():
-    router = Router.fit(load("word-fewshot").take(range(0, 372, 12)), budget=3, signals=("votes",))
-    texts = ["Paris", "It is the city of Paris.", "London", "Paris."]
-    with FaultServer() as server:
-        same = Meaning(embed=Client(server.url, "cities", timeout=60).embed)
-        found = router.answer("Where is it?", Playback(texts), price=1e-9, cap=8, same=same)
-        server.fault = lambda k: "html"
-        with pytest.warns(match="not compared by meaning"):
-            apart = router.answer(
-                "Where is Rome?", Playback(["Rome", "in Rome"]), price=1e-9, cap=2, same=same
-            )
-    elsewhere = (found.samples + 1) // 4
-    votes = {"Paris": found.samples - elsewhere, "London": elsewhere}
-    assert (found.answer, found.votes) == ("Paris", votes)
-    assert apart.votes == {"Rome": 1, "in Rome": 1}
-    assert router.answer("Where is it?", Playback(texts), price=1e-9).reason == OTHER
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,9 @@
 An exercise asks for a value (`values`), for an object with a property (`constructions`), for a
 function (`build_*`) or for a proof (`proofs`). The solution cell of a value exercise, in its
 chapter, is the only place where its answer is written: ``solution("letgo", slope, hint=...,
-wrong={...})``. Building the book records it, hashed, in ``recorded.json``
-(``book/_ext/recorded.py``). From there ``check`` and the box on the page can tell right from wrong,
-also where the solutions were cut out. Marks come from the Otter assignments of ``make otter``,
-which judge in a process of their own.
+wrong={...})``. Building the book records it in ``recorded.json`` (``book/_ext/recorded.py``). From
+there ``check`` and the box on the page can tell right from wrong, also where the solutions were cut
+out. Marks come from homework with a teacher's secret (``make otter``), never from here.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any
 
 from adabook.exercises import build_answers, build_tables, constructions, proofs
 from adabook.exercises.judged import Build, Construction, Fault, Proof, Unanswered
-from adabook.exercises.values import Value, value
+from adabook.exercises.values import Value
 
 __all__ = ["Checked", "Checker", "Solution", "checks", "recorded"]
 
@@ -128,13 +127,13 @@ class Checker:
         return Checked(name, False, hint, exercise.more, picture)
 
     def solution(self, name: str, answer: Any, hint: str, more: str = "", **about: Any) -> Solution:
-        """Write an exercise down, as `value` does, with the salt that its record has already.
+        """Write an exercise down; ``about`` has the tolerance and the typical mistakes.
 
         A typical mistake that would be taken for another one is refused.
         """
-        salt = recorded().get(self.chapter, {}).get(name, {}).get("salt", "")
-        exercise = value(name, answer, hint, more, salt=salt, **about)
-        for expected, mistake in {None: answer, **about.get("wrong", {})}.items():
+        wrong = {key: _plain(mistake) for key, mistake in about.pop("wrong", {}).items()}
+        exercise = Value(name, _plain(answer), hint, more, **about, wrong=wrong)
+        for expected, mistake in {None: exercise.answer, **wrong}.items():
             found = exercise.fault(mistake)
             if found != expected:
                 raise ValueError(
@@ -142,6 +141,11 @@ class Checker:
                 )
         self.exercises[name] = exercise
         return Solution(name, True, chapter=self.chapter, recorded=exercise)
+
+
+def _plain(value: Any) -> float | str:
+    """A number or a name that JSON can hold."""
+    return value if isinstance(value, str) else float(value)
 
 
 def checks(chapter: str) -> tuple[Checker, Callable[..., Solution]]:

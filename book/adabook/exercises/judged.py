@@ -1,11 +1,10 @@
 """Exercises judged by what an answer does: an object with a property, a function, or a proof.
 
 A function is tried on nasty and random inputs against brute force. A proof is a chain of lines,
-each no larger than the next, with a sentence between two that says why; a line is a function of the
-objects that it names. The reader gets back the smallest input on which the answer fails. Numbers do
-not prove a step, but they refute a false one at once. A chain also needs a line that is more than a
-mixture of the two sides of its claim. An answer that agrees with a known mistake on every input is
-told the name of that mistake.
+each no larger than the next; a line is a function of the objects that it names. The reader gets
+back the smallest input on which the answer fails. Numbers do not prove a step, but they refute a
+false one at once. A chain also needs something that does not merely combine the two sides of its
+claim. An answer that agrees with a known mistake on every input is told the name of that mistake.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import contextlib
 import inspect
 import io
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adabook import plain
 from adabook.exercises.cases import (
     Broken,
     Case,
@@ -40,7 +39,8 @@ SECONDS = 20.0
 _CASES = 200  # on which a function is tried
 PROOF_CASES = 2000  # on which every step of a proof is tried
 _ALIKE = 60  # cases on which a function or a line must agree with a known one
-_SLOPES = 12  # cases on which the slopes of a line are compared with those of the two sides
+_MOVES = (-8.0, -2.0, -0.5, 0.01, 0.5, 2.0, 8.0)  # to find where the two sides of a claim are equal
+_OWN = 0.03  # the share of cases on which a line with an idea differs from its claim
 _ROUNDING = 1e-9
 
 Line = Callable[..., Any]
@@ -187,12 +187,12 @@ class Build:
 
 @dataclass(frozen=True)
 class Proof:
-    """An exercise whose answer is a chain ``first <= ... <= last``, with reasons in quotes.
+    """An exercise whose answer is a chain ``first <= ... <= last``, in any number of steps.
 
     ``objects`` makes from an input all that a line may name. Any road will do whose every step
-    holds and that has ``ideas`` lines on the way which are more than a mixture of the two sides (0
-    where the idea is to write a side in another form). A chain without them is told ``jump``.
-    ``mistakes`` are lines typically written. The sentences are not judged, but none may be missing.
+    holds and that brings in ``ideas``: lines on the way, or sums on the way to a line, that do not
+    merely combine the two sides. A chain without them is told ``jump``. ``mistakes`` are lines
+    typically written. Sentences between the lines are welcome, but they are not judged.
 
     >>> def draw(rng):
     ...     a, b, c = np.sort(rng.random(3)).tolist()
@@ -200,7 +200,7 @@ class Proof:
     >>> claim = Proof(Inputs(draw, {}), dict, lambda a: a, lambda c: c, "where is b", "", "", {})
     >>> claim.fault([lambda a: a, "b is no less", lambda b: b, "nor is c", lambda c: c]) is None
     True
-    >>> claim.fault([lambda a: a, "half way", lambda a, b, c: (a + c) / 2 + 0 * b, "", lambda c: c])
+    >>> claim.fault([lambda a: a, lambda a, b, c: (1 - b) * a + b * c, lambda c: c])
     'where is b'
     """
 
@@ -215,7 +215,7 @@ class Proof:
     ideas: int = 1
 
     def fault(self, chain: Any) -> Fault | Unanswered | str | None:
-        """Return None for a chain that holds with its reasons, else the first step that fails."""
+        """Return None for a chain that holds, else the first step that fails."""
         parts = chain if isinstance(chain, Sequence) else []
         lines = [part for part in parts if not isinstance(part, str)]
         if len(lines) < 2 or not all(map(callable, lines)):
@@ -228,7 +228,7 @@ class Proof:
                 return f"line {number} names {listed}; the objects are {', '.join(sorted(names))}"
         watch = Stopwatch(SECONDS)
         timed = [watch.around(line) for line in lines]
-        return _unless_late(lambda: self._broken(timed) or _unexplained(chain))
+        return _unless_late(lambda: self._broken(timed))
 
     def _broken(self, chain: list[Line]) -> Fault | str | None:
         """Return the first step of a chain that fails, with the case that shows it."""
@@ -239,7 +239,7 @@ class Proof:
         )
         case, place = next(breaks, ({}, None))
         if place is None:
-            return None if len(chain) > 2 and self._count_ideas(chain) >= self.ideas else self.jump
+            return None if self._count_ideas(chain) >= self.ideas else self.jump
 
         def breaks_there(smaller: Case) -> bool:
             # The same step must break in the smaller case too: another one would be another story.
@@ -276,43 +276,88 @@ class Proof:
         return None
 
     def _count_ideas(self, chain: list[Line]) -> int:
-        """How many different lines between the first and the last are more than a mixture of them.
+        """How many different lines and partial sums are more than a combination of the two sides.
 
         The claim links its objects: the oracle is the oracle of these accuracies at this price. We
-        change every object by itself, which cuts the links. A line with an idea rests on one of
-        them, so it leaves the interval between the two sides somewhere. A mixture stays inside
-        whatever its weights are, and so does a line that only names an object, as in ``+ 0 * lam``.
+        change every object by itself, which cuts the links, until both sides are equal. Whatever
+        combines the sides, with any weights, then equals them, and so proves nothing.
         """
-        rng = np.random.default_rng(1)
-        cases = [
-            {name: _changed(value, rng) for name, value in self.objects(case).items()}
-            for case in self.inputs.first(_ALIKE)
-        ]
-        sides = np.array([[_or_nan(self.first, one), _or_nan(self.last, one)] for one in cases])
-        found = set()
-        for line in chain[1:-1]:
-            values = np.array([_or_nan(line, one) for one in cases])
-            below = values < sides.min(axis=1) - _ROUNDING
-            above = values > sides.max(axis=1) + _ROUNDING
-            if (below | above).any() and not self._follows_sides(line, cases[-_SLOPES:]):
-                found.add(tuple(values.round(9)))
+        holding = [self.objects(case) for case in self.inputs.first(_ALIKE)]
+        level = self._levelled(holding)
+
+        def on_level(line: Line) -> np.ndarray:
+            return np.array([_or_nan(line, objects) for objects in level])
+
+        sides = on_level(self.first)
+        ends = [on_level(chain[0]), on_level(chain[-1])]
+
+        def own(lines: Sequence[Line]) -> set[tuple[float, ...]]:
+            """The values of lines that are neither a combination nor a copy of the sides."""
+            values = map(on_level, lines)
+            return {
+                tuple(one.round(6))
+                for one in values
+                if _differ(one, sides) and not any(np.array_equal(one, end) for end in ends)
+            }
+
+        found = own(chain[1:-1])
+        if len(found) < self.ideas:
+            found |= own(self._partial_sums(chain, holding))
         return len(found)
 
-    def _follows_sides(self, line: Line, cases: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether a line depends on nothing but the values of the two sides.
+    def _levelled(self, holding: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Objects without their links, moved to where both sides of the claim are equal."""
+        rng = np.random.default_rng(1)
+        level = []
+        for objects in holding:
+            columns = [np.shape(value)[1] for value in objects.values() if np.ndim(value) == 2]
+            cut = {name: _changed(value, columns, rng) for name, value in objects.items()}
+            for name in rng.permutation([name for name in cut if _is_real(cut[name])] * 3):
+                moved = self._level(cut, str(name), rng)
+                if moved is not None:
+                    level.append(moved)
+                    break
+        return level
 
-        The slopes of ``f(first, last)`` in the objects are a combination of the slopes of both
-        sides.
+    def _level(
+        self, objects: Mapping[str, Any], name: str, rng: np.random.Generator
+    ) -> dict[str, Any] | None:
+        """The objects with one of them moved until both sides are equal, or None."""
+        direction = rng.uniform(-1, 1, np.shape(objects[name]))
+
+        def moved(far: float) -> dict[str, Any]:
+            value = objects[name] + far * direction
+            return {**objects, name: value if np.ndim(value) else float(value)}
+
+        def lead(far: float) -> float:
+            return _or_nan(self.last, moved(far)) - _or_nan(self.first, moved(far))
+
+        for near, far in pairwise(_MOVES):
+            if lead(near) * lead(far) < 0:
+                root = _root(lead, near, far)
+                found = moved(root)
+                # A choice may jump, and a negative price is no case at all.
+                if abs(lead(root)) < _ROUNDING and (np.ndim(found[name]) or found[name] >= 0):
+                    return found
+        return None
+
+    def _partial_sums(self, chain: list[Line], holding: Sequence[Mapping[str, Any]]) -> list[Line]:
+        """What is left of a line without one of its summands, if that is a step on the way to it.
+
+        Who adds two inequalities in one line has written two steps.
         """
-        for objects in cases:
-            own, first, last = (_slopes(each, objects) for each in (line, self.first, self.last))
-            if not np.isfinite([own, first, last]).all():
-                continue
-            sides = np.column_stack([first, last])
-            rest = own - sides @ np.linalg.lstsq(sides, own)[0]
-            if abs(rest).max() > 1e-3 * (1 + abs(own).max()):
-                return False
-        return True
+        found: list[Line] = []
+        for before, line in pairwise(chain):
+            for place in range(len(_summands(line, holding[0]))):
+                rest = _without(line, place)
+                if all(
+                    _or_nan(before, objects) - _ROUNDING
+                    <= _or_nan(rest, objects)
+                    <= _or_nan(line, objects) + _ROUNDING
+                    for objects in holding
+                ):
+                    found.append(rest)
+        return found
 
     def _has(self, chain: list[Line], mistake: Line) -> bool:
         """Whether one of the lines is this one in every case that was tried."""
@@ -323,41 +368,60 @@ class Proof:
         )
 
 
-def _changed(value: Any, rng: np.random.Generator) -> Any:
-    """Return another value of the same kind: numbers within a factor of two, labels no larger."""
-    if np.asarray(value).dtype.kind == "f":
+def _root(lead: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function changes its sign between two places, by halving."""
+    at_low = lead(low)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if lead(middle) * at_low > 0:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _differ(values: np.ndarray, sides: np.ndarray) -> bool:
+    """Whether a line has values of its own where both sides are equal, on most cases."""
+    return np.mean(abs(values - sides) > 1e-6 * (1 + abs(sides))) > _OWN
+
+
+def _summands(line: Line, objects: Mapping[str, Any]) -> list[float]:
+    """The numbers that a line adds up; none where it has no value."""
+    values = [objects[name] for name in inspect.signature(line).parameters]
+    try:
+        if hasattr(line, "parts"):  # the line runs in another process
+            return line.parts(*values)
+        return plain.parts(line, values)
+    except Exception:  # a reader's function may do anything
+        return []
+
+
+def _without(line: Line, place: int) -> Line:
+    """A line less one of its summands."""
+    signature = inspect.signature(line)
+
+    def rest(*values: Any) -> float:
+        objects = dict(zip(signature.parameters, values, strict=True))
+        added = _summands(line, objects)
+        return _evaluated(line, objects) - added[place] if place < len(added) else math.nan
+
+    rest.__signature__ = signature  # type: ignore[attr-defined]
+    return rest
+
+
+def _is_real(value: Any) -> bool:
+    """Whether an object is made of real numbers, which can be scaled."""
+    return np.asarray(value).dtype.kind == "f"
+
+
+def _changed(value: Any, columns: Sequence[int], rng: np.random.Generator) -> Any:
+    """Return another value of the same kind: numbers within a factor of two, or other labels."""
+    if _is_real(value):
         scaled = np.asarray(value) * rng.uniform(0, 2, np.shape(value))
         return scaled if np.ndim(value) else float(scaled)
     if np.ndim(value):
-        return rng.integers(0, np.max(value) + 1, np.shape(value))
+        return rng.integers(0, columns[0], np.shape(value))
     return int(rng.integers(1, max(value, 1) + 1))
-
-
-def _slopes(line: Line, objects: Mapping[str, Any], step: float = 1e-5) -> np.ndarray:
-    """The slope of a line in every number of every object, by central differences; labels stay."""
-    slopes = []
-    for name, value in objects.items():
-        if np.asarray(value).dtype.kind != "f":
-            continue
-        for place in np.ndindex(np.shape(value)):
-            ends = []
-            for move in (step, -step):
-                moved = np.array(value)
-                moved[place] += move
-                one = {**objects, name: moved if moved.ndim else float(moved)}
-                ends.append(_or_nan(line, one))
-            slopes.append((ends[0] - ends[1]) / (2 * step))
-    return np.array(slopes)
-
-
-def _unexplained(chain: Sequence[Line | str]) -> str | None:
-    """Ask for the first step that has no sentence with a word in it between its two lines."""
-    is_line = [callable(part) for part in chain if callable(part) or re.search(r"\w", part)]
-    for place, (before, after) in enumerate(pairwise(is_line), 1):
-        if before and after:
-            step = sum(is_line[:place])
-            return f"the lines hold; now justify step {step} in a quoted sentence between its lines"
-    return None
 
 
 def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:

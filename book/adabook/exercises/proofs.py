@@ -277,8 +277,10 @@ EXERCISES["a_duality", "recovery"] = Proof(
         "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound,
     },
     first=lambda acc, policy, best: best - _mean(acc, policy),
-    last=lambda acc, cost, lam, budget, policy: (
-        _regret(acc, cost, lam, policy) + lam * (budget - _mean(cost, policy))
+    last=lambda acc, cost, lam, budget, policy, oracle: (
+        _mean(acc - lam * cost, oracle)
+        - _mean(acc - lam * cost, policy)
+        + lam * (budget - _mean(cost, policy))
     ),
     jump="a step is missing: which bound lies above the best value",
     hint="replace the best value by the bound at this price; the rest is an identity",
@@ -295,7 +297,6 @@ EXERCISES["a_duality", "recovery"] = Proof(
             lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy))
         ),
     },
-    ideas=0,
 )
 
 

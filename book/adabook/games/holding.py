@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from adabook.games.base import Game
 from adalib.datasets.responses import Responses
-from adalib.router.controller import STEP, BudgetController
+from adalib.router import STEP, BudgetController
 
 if TYPE_CHECKING:
     from adalib.sequential.policy import PricedStopping

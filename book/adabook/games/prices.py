@@ -43,7 +43,7 @@ def kinds(responses: Responses, seed: int = 0) -> Game:
     the other half."""
     seen, scored = (half.table(BUDGETS) for half in responses.split_samples(seed))
     found = archetypes(seen)
-    path = frontier(seen.acc, seen.cost)
+    path = frontier(seen)
     everyone = np.arange(seen.n)
     costs = np.arange(BUDGETS[0], BUDGETS[-1] + 0.25, 0.25)
     data: dict[str, Any] = {
@@ -172,7 +172,7 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
 def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
     """What a player holds. Player and price see half of the samples; the other half scores both."""
     seen, scored = (half.table(BUDGETS) for half in responses.split_samples(seed))
-    best = frontier(seen.acc, seen.cost).at(budget)
+    best = frontier(seen).at(budget)
     mix = best_mix(seen.acc, seen.cost, budget)
     return {
         "total": round(budget * responses.n),

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from adabook.recorded import recorded
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
-from adalib.evaluate.recorded import recorded
 
 #: How a row may be meant to come out.
 STATUSES = ("reproduced", "by definition", "corrected", "not supported", "ours alone")

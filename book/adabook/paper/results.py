@@ -17,11 +17,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from adabook.paper.settings import PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS, paper_setting
+from adabook.recorded import recorded
 from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import from_labels, noise_features
-from adalib.evaluate.heldout import HeldOutRow, check_targets
-from adalib.evaluate.recorded import recorded
+from adalib.evaluate.heldout import check_targets
+from adalib.evaluate.scores import HeldOutRow
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.solve import hull

@@ -193,7 +193,7 @@ def utility(name: str) -> UtilityTable:
 def path(name: str) -> Frontier:
     """The frontier of `utility`."""
     table = utility(name)
-    return frontier(table.acc, table.cost)
+    return frontier(table)
 
 
 def shelf() -> list[dict[str, Any]]:

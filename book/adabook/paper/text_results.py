@@ -6,16 +6,15 @@ every figure here is a mean over five deals, with an interval that covers questi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from adabook.headline import over_deals
 from adabook.paper.settings import PAPER, TARGETS
+from adabook.recorded import recorded
 from adalib.evaluate.intervals import Interval, in_points
-from adalib.evaluate.recorded import recorded
 
 #: The paper's model next to which a benchmark is shown.
 PRINTED = {"GSM8K": "deepseek-v3-gsm8k", "MATH": "qwen2.5-7b-math"}
@@ -27,23 +26,6 @@ METHODS = {
     "Ours": "label",
     "Oracle": "oracle",
 }
-
-
-def over_deals(found: Sequence[Interval]) -> Interval:
-    """Return the mean of several deals' gains, with an interval over questions and deals.
-
-    The deals share their questions, so averaging does not narrow the interval over questions: its
-    half-width is the mean one. The deals' own spread adds Student's half-width of their mean.
-
-    >>> over_deals([Interval(1.0, 0.5, 1.5), Interval(1.0, 0.5, 1.5)])
-    Interval(mean=1.0, low=0.5, high=1.5)
-    """
-    means = np.array([interval.mean for interval in found])
-    of_questions = np.mean([(interval.high - interval.low) / 2 for interval in found])
-    of_deals = stats.t.ppf(0.975, len(means) - 1) * means.std(ddof=1) / math.sqrt(len(means))
-    half = math.hypot(of_questions, of_deals)
-    mean = float(means.mean())
-    return Interval(mean, mean - half, mean + half)
 
 
 def held_out_text() -> pd.DataFrame:

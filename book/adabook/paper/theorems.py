@@ -516,7 +516,7 @@ def random_cases(count: int, seed: int = 0, questions: int = 5, budgets: int = 4
         n = int(rng.integers(1, questions + 1))
         k = int(rng.integers(1, budgets + 1))
         table = _table(kind, n, k, rng)
-        path = frontier(table.acc, table.cost)
+        path = frontier(table)
         budget = _some_budget(path, rng)
         lam = path.at(budget).lam
         top = path.lam[0]

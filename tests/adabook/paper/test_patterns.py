@@ -10,14 +10,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.cluster.vq import kmeans2
-from sklearn.metrics import adjusted_rand_score
-from sklearn.model_selection import GroupKFold
 
 import adabook.paper
 import adalib
 from adabook.paper import patterns
-from adabook.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, paper_setting
+from adabook.paper.settings import PAPER, PAPER_SETTINGS, paper_setting
 from adalib.evaluate.intervals import mean_interval
 
 COST = np.array([1.0, 2, 4, 8, 16])
@@ -79,15 +76,6 @@ def test_levels_against_pandas():
             patterns.by_level(table, levels)
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3)), min_size=1, max_size=30))
-def test_heatmaps_against_a_cross_table(pairs):
-    labels, levels = map(np.array, zip(*pairs, strict=True))
-    found = patterns.level_shares(labels, levels, 5)
-    wanted = pd.crosstab(levels, labels, normalize="index").reindex(columns=range(5), fill_value=0)
-    assert found.index.tolist() == wanted.index.tolist()
-    assert found.to_numpy() == pytest.approx(wanted.to_numpy())
-
-
 def test_shared_ties_give_no_question_two_answers():
     for name in PAPER_SETTINGS:
         table = paper_setting(name).table()
@@ -127,42 +115,6 @@ def test_budgets_by_difficulty_by_a_plain_loop():
     budget = patterns.by_difficulty(table.acc[:, 0], labels, table.budgets)["budget"]
     assert budget[0] == budget[4] == 1
     assert budget[2] > 4
-
-
-def test_planted_shapes_are_found():
-    shapes = np.array(
-        [[0.95, 0.96, 1, 1, 1], [0.35, 0.4, 0.6, 0.8, 0.9], [0.4, 0.4, 0.5, 0.5, 0.5], [0.05] * 5]
-    )
-    kind = np.repeat(range(4), 30)
-    acc = np.clip(shapes[kind] + np.random.default_rng(0).normal(0, 0.02, (120, 5)), 0, 1)
-    found = patterns.curve_clusters(acc)
-    assert found.labels.tolist() == kind.tolist()
-    assert found.names == patterns.SHAPES
-    acc = np.random.default_rng(4).random((80, 5))
-    for clusters in (1, 3, 4):
-        found = patterns.curve_clusters(acc, clusters)
-        distance = ((acc[:, None] - found.centres) ** 2).sum(axis=2)
-        assert (found.labels == distance.argmin(axis=1)).all()
-        for c in range(clusters):
-            assert found.centres[c] == pytest.approx(acc[found.labels == c].mean(axis=0))
-    assert patterns.curve_clusters(acc, 3).names == ("1", "2", "3")
-    assert (np.diff(patterns.curve_clusters(acc, 3).centres.mean(axis=1)) < 0).all()
-
-
-def test_another_library_s_k_means_stays_where_ours_ended():
-    acc = np.vstack(
-        [
-            paper_setting(name).table(estimator="windows", ties="first").acc
-            for name in PAPER_SETTINGS
-        ]
-    )
-    found = patterns.curve_clusters(acc)
-    centres, labels = kmeans2(acc, found.centres, minit="matrix", iter=50)
-    assert adjusted_rand_score(labels, found.labels) > 0.99
-    assert centres == pytest.approx(found.centres, abs=0.01)
-    assert np.mean(found.labels[600:] == 0) > PAPER_CLAIMS["archetype_easy_gsm8k"]
-    assert found.centres[0, 0] >= PAPER_CLAIMS["archetype_easy_from"]
-    assert found.centres[3].max() < PAPER_CLAIMS["archetype_hard_below"]
 
 
 @pytest.mark.parametrize("way", [{}, {"estimator": "windows", "ties": "first"}])
@@ -223,20 +175,6 @@ def test_the_null_has_the_claim_without_the_gain():
     assert missed <= 16  # of at most 120 intervals, 95% each
 
 
-def test_what_tells_the_label_is_learned():
-    rng = np.random.default_rng(0)
-    wants = rng.integers(0, 2, 100)
-    table = adalib.UtilityTable(np.where(wants[:, None] == 1, [0.1, 0.9], [0.5, 0.5]), [1, 2])
-    assert patterns.out_of_fold(wants[:, None], table, 2).tolist() == wants.tolist()
-    group = np.repeat([0, 1], 20)
-    table = adalib.UtilityTable(np.where(group[:, None] == 1, [0.1, 0.9], [0.5, 0.5]), [1, 2])
-    # Each half is predicted from the other, whose questions all want the opposite.
-    assert (
-        patterns.out_of_fold(group[:, None], table, 2, groups=group, folds=2).tolist()
-        == (1 - group).tolist()
-    )
-
-
 def test_labels_as_in_the_paper_are_those_its_protocol_scores():
     responses, features = paper_setting("deepseek-v3-math"), adalib.noise_features(200)
     table = responses.table(estimator="windows", ties="first")
@@ -280,21 +218,3 @@ def test_whole_counts_against_all_counts():
                 assert sum(counts) == 200
                 assert np.dot(counts, COST) / 200 == pytest.approx(cost)
             assert found
-
-
-def test_out_of_fold_labels_are_those_of_scikit_learns_group_folds():
-    """With groups of one size the folds are GroupKFold's: an independent dealer, and the book's
-    numbers before."""
-    table = adalib.load("word-fewshot").take(range(60)).table((1, 4, 16))
-    features, groups = adalib.noise_features(60, 4), np.repeat([f"g{i}" for i in range(12)], 5)
-    for named, split_by in ((None, range(60)), (groups, groups)):
-        expected = np.empty(60, dtype=int)
-        for train, test in GroupKFold(5, shuffle=True, random_state=1).split(
-            features, groups=split_by
-        ):
-            policy = adalib.LabelPolicy(seed=1).fit(
-                features.iloc[train], table.acc[train], table.cost, budget=3
-            )
-            expected[test] = policy.predict(features.iloc[test])
-        found = adabook.paper.patterns.out_of_fold(features, table, 3, named, seed=1)
-        assert found.tolist() == expected.tolist()

@@ -9,10 +9,10 @@ from conftest import ROOT
 from scipy.stats import t
 
 import adalib
-from adalib.evaluate.headline import headline, ratio_interval
+from adabook.headline import headline, ratio_interval
+from adabook.recorded import recorded, recorded_cells
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import Interval, in_points, mean_interval
-from adalib.evaluate.recorded import recorded, recorded_cells
 from adalib.sequential.policy import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
@@ -83,7 +83,6 @@ def test_more_questions_narrow_what_weighting_and_stopping_gain():
             assert narrow.high - narrow.low < 0.8 * (wide.high - wide.low)
             assert narrow.low > 0
         assert book.share == everything.share
-        assert book.share_of_all == book.share
 
 
 def test_the_readme_states_the_record():

@@ -9,10 +9,10 @@ import pytest
 from conftest import ROOT
 
 import adalib
+from adabook import recorded as tables
+from adabook.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
 from adalib.datasets.populations import beta_population
-from adalib.evaluate import recorded as tables
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.recorded import AS_PUBLISHED, GO_UP, LADDER, MODEL_LEARNERS, recorded_cells
 from adalib.sequential.policy import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))

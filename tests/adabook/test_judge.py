@@ -4,16 +4,20 @@ process."""
 from __future__ import annotations
 
 import runpy
+from decimal import Decimal
 from fractions import Fraction
 from importlib.util import find_spec
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.optimize import linprog
 
 import adalib
-from adabook.exercises import Checked, Checker
-from adabook.homework import drawn_questions
-from adabook.judge import as_plain, from_plain, verdict
+from adabook.exercises import JUDGED, Checked, Checker
+from adabook.exercises.values import Value
+from adabook.judge import verdict
+from adabook.plain import as_plain, from_plain
 from adalib.solve.oracle import chosen
 
 
@@ -21,16 +25,16 @@ from adalib.solve.oracle import chosen
     "value", [3, 0.5, "7/8", None, True, [1, [2.5, "x"]], np.array([[1.0, 2.0], [3.0, 4.0]])]
 )
 def test_plain_data_comes_back_as_it_was(value):
-    np.testing.assert_equal(from_plain(as_plain(value, [])), value)
+    np.testing.assert_equal(from_plain(as_plain(value)), value)
 
 
 def test_tables_and_populations_come_back():
     table = adalib.UtilityTable([[0.1, 0.5]], [1, 2])
-    again = from_plain(as_plain(table, []))
+    again = from_plain(as_plain(table))
     np.testing.assert_array_equal(again.acc, table.acc)
     people = adalib.flat_null(5)
-    np.testing.assert_array_equal(from_plain(as_plain(people, [])).probs, people.probs)
-    assert from_plain(as_plain((np.float64(0.25), Fraction(1, 4)), [])) == [0.25, 0.25]
+    np.testing.assert_array_equal(from_plain(as_plain(people)).probs, people.probs)
+    assert from_plain(as_plain((np.float64(0.25), Fraction(1, 4)))) == [0.25, 0.25]
 
 
 def test_a_value_is_judged_in_a_fresh_process():
@@ -46,14 +50,45 @@ def test_a_patched_notebook_gains_nothing(monkeypatch):
     )
 
 
-def test_homework_is_drawn_again_from_the_id():
-    answer = drawn_questions("ada", "1")["curse"].answer
-    assert verdict("1", "curse", answer, student="ada").right
-    assert not verdict("1", "curse", None, student="ada").right
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Decimal("0.5"),
+        np.array(0.5),
+        np.float32(0.5),
+        pd.Series([0.5]),
+        pd.DataFrame([[0.5]]),
+        "1/2",
+    ],
+)
+def test_whatever_holds_the_number_is_judged_by_the_key(answer):
+    key = {"answer": 0.5, "hint": "think of a coin", "tolerance": 1e-3}
+    plain = as_plain(answer)
+    assert Checker({"half": Value("half", **key)})("half", from_plain(plain)).right
+
+
+def test_homework_is_judged_by_its_key():
+    key = {"answer": 0.5, "hint": "think of a coin", "wrong": {"that is all": 1.0}}
+    assert verdict("homework", "half", 0.5, key) == (True, "")
+    assert verdict("homework", "half", 1, key) == (False, "that is all")
+    assert not verdict("homework", "half", None, key).right
+
+
+def solved(capacity, fuel, demand):
+    bounds = [(0, most) for most in capacity]
+    return linprog(fuel, A_eq=[0 * fuel + 1], b_eq=[demand], bounds=bounds).x.round(9)
 
 
 class TestFunctions:
-    """Functions are sent to the judge with dill, which comes with Otter."""
+    """Functions are sent to the process that runs them with cloudpickle."""
+
+    def test_a_function_may_use_the_package_and_global_names(self):
+        assert verdict("oracle", "oracle", adalib.oracle_labels).right
+        assert verdict("markets", "dispatch", solved).right
+
+    def test_the_judges_own_brute_force_is_not_there(self):
+        place = "budgets", "frontier"
+        assert "No module named 'adabook'" in verdict(*place, JUDGED[place].brute_force).hint
 
     def test_a_right_function_may_print(self):
         def right(acc, cost, lam):
@@ -66,21 +101,12 @@ class TestFunctions:
         wrong = verdict("oracle", "oracle", lambda acc, cost, lam: acc.argmax(axis=1))
         assert wrong.hint == "it takes the most accurate column and forgets the price"
 
-    def test_a_function_that_patches_its_judge_is_wrong(self):
-        def patches(acc, cost, lam):
-            import adabook.exercises.judged
-
-            adabook.exercises.judged.Build._wrong = lambda *_: None
-            return [0] * len(acc)
-
-        assert not verdict("oracle", "oracle", patches).right
-
     def test_an_endless_function_ends_in_the_seconds_that_its_hint_names(self, monkeypatch):
         def endless(acc, cost, lam):
             while True:
                 lam += 1
 
-        monkeypatch.setattr("adabook.judge._FUNCTION_SECONDS", 2.0)  # not the usual minute
+        monkeypatch.setattr("adabook.judge.FUNCTION_SECONDS", 2.0)  # not the usual minute
         assert "it was still running after 2 seconds" in verdict("oracle", "oracle", endless).hint
 
     def test_a_proof_keeps_the_names_of_its_objects(self):

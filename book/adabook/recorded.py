@@ -13,7 +13,8 @@ from tqdm import tqdm
 from adalib.datasets.files import read_lines, write_lines
 from adalib.datasets.loading import data_folder
 from adalib.datasets.responses import Responses
-from adalib.evaluate.heldout import HeldOutRow, Protocol, held_out
+from adalib.evaluate.heldout import Protocol, held_out
+from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.trials import Learner, Planner
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy

@@ -1,0 +1,699 @@
+r"""A policy and a budget that is held: fit a router, let it answer, save it.
+
+A router decides on one question at a time: it starts a session of its policy, asks a model for as
+many answers as the session wants, and returns the winner of the vote. Next to the policy it has a
+controller, which moves the price so that the average cost of a question stays at the budget.
+A question that cost more than the budget raises the price and one that cost less lowers it:
+
+.. math:: \log \lambda_{t+1} = \log \lambda_t + \eta\,\frac{c_t - B}{B}
+
+So the price is a function of the debt, the sum of all :math:`c_t - B`. Each of several routers
+holds its own average, and so the average over all of them holds as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import exp, inf, log
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from adalib.collect import TOP_LOGPROBS, Answer, read_completion
+from adalib.datasets.files import DataError, read_json, read_whole, write_lines
+from adalib.datasets.folds import drawn
+from adalib.datasets.responses import Responses
+from adalib.datasets.saved import number, reading, whole
+from adalib.learn.embedding import TextEmbedding
+from adalib.learn.features import text_values
+from adalib.sequential.policy import LEAST, PricedStopping
+from adalib.sequential.race import PricedRace
+from adalib.sequential.race_session import RaceSession, Runner
+from adalib.solve.hull import concave_hull
+from adalib.vote.answers import answer_classes
+from adalib.vote.extract import extract_answer
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+STEP = 0.2
+CREDIT = 20  # unspent budgets that are remembered; a quiet month must not pay for a careless week
+_TAUGHT = 1000  # questions that a policy learns from at most, as in `held_out`
+_DIMS = 16  # of the embedding of a question's text
+_LONGEST_QUESTION = 20_000  # characters of a question that a policy reads
+_LONG_TEXT = 300  # characters from which a text needs a marked answer: an essay holds numbers too
+_SHORT_TEXT = 40  # characters of a text that is an answer as it is, such as "Paris"
+_FILE = "router.json"
+_LARGEST_FILE = 200_000_000  # bytes
+
+# Why no further answer was asked.
+WORTH = "not worth its price"
+LONGEST = "the longest vote"
+NOT_SHORT = "no short answer"
+
+#: Asks a model for one answer. A race reads ``runner.tokens``, the tokens written so far.
+Ask = Callable[[Runner], Awaitable[Answer]]
+
+
+class BudgetController:
+    r"""Keep the average cost of a question at a budget by moving the price.
+
+    An open question counts with what such questions cost in training, and with its own cost once
+    it is closed. Explained in the chapter "Deploy".
+
+    Parameters
+    ----------
+    budget, price : float
+        The average cost to hold, and the first price.
+    step : float
+        How far the logarithm of the price moves for a question of twice the budget.
+    low : float
+        A price below which the controller never goes: what gains less is not asked.
+
+    Attributes
+    ----------
+    asked : int
+        Questions that were closed.
+    spent : float
+        What they cost.
+    closed, opened : float
+        What closed and open questions cost above their budgets.
+
+    Examples
+    --------
+    >>> controller = BudgetController(budget=4, price=0.02)
+    >>> controller.open(4)
+    >>> controller.close(4, cost=8)
+    >>> round(controller.price, 4), controller.average
+    (0.0244, 8.0)
+    """
+
+    def __init__(
+        self, budget: float, price: float, *, step: float = STEP, low: float = 0.0
+    ) -> None:
+        for name, value in (("budget", budget), ("price", price), ("step", step)):
+            if not 0 < value < inf:
+                raise ValueError(f"the {name} is {value}; give a positive number")
+        self.budget = float(budget)
+        self.first_price = float(price)
+        self.step = float(step)
+        self.low = float(low)
+        self.asked = 0
+        self.spent = 0.0
+        self.closed = 0.0
+        self.opened = 0.0
+        self._open_now = 0
+        self._file: Path | None = None
+
+    @property
+    def debt(self) -> float:
+        """What was spent above the budget, open questions as they count."""
+        return self.closed + self.opened
+
+    @property
+    def price(self) -> float:
+        """What the next unit of cost must bring, in accuracy."""
+        # The exponent is bounded only to stay a float: no price beyond e^600 decides anything.
+        price = exp(min(log(self.first_price) + self.step * self.debt / self.budget, 600.0))
+        return max(price, self.low)
+
+    @property
+    def average(self) -> float | None:
+        """Average cost of the questions closed so far; None before the first."""
+        return self.spent / self.asked if self.asked else None
+
+    def open(self, expected: float) -> None:
+        """Begin a question that should cost ``expected``."""
+        self._open_now += 1
+        self.opened += expected - self.budget
+
+    def drop(self, expected: float) -> None:
+        """End a question that was opened with ``expected``, as if it had never come."""
+        self._open_now -= 1
+        # Exactly zero when none is open, whatever the rounding of the sums.
+        self.opened = self.opened - (expected - self.budget) if self._open_now else 0.0
+
+    def close(self, expected: float, cost: float) -> None:
+        """End a question that was opened with ``expected`` and cost ``cost``."""
+        if not 0 <= cost < inf:
+            raise ValueError(f"the cost is {cost}; give a number, 0 or more")
+        self.drop(expected)
+        self.asked += 1
+        self.spent += cost
+        floor = -CREDIT * self.budget - max(self.opened, 0.0)
+        self.closed = max(self.closed + cost - self.budget, floor)
+        if self._file is not None:
+            write_lines(self._file, [self._record()])
+
+    def bound(self, at_once: int, *, high: float, cheapest: float, most: float) -> float:
+        """Return the most by which costs can ever pass their budgets in sum.
+
+        Parameters
+        ----------
+        at_once : int
+            The most questions that are open at a time.
+        high : float
+            The price from which every question gets the cheapest rule.
+        cheapest, most : float
+            What a question costs by that rule, at most the budget, and what no question passes.
+
+        Returns
+        -------
+        float
+            In the unit of the budget.
+
+        Examples
+        --------
+        >>> BudgetController(3, 0.02).bound(16, high=0.02, cheapest=1, most=40)
+        622.0
+        """
+        until_high = self.budget / self.step * log(max(high / self.first_price, 1.0))
+        return until_high + (at_once - 1) * (most - cheapest) + max(most - self.budget, 0.0)
+
+    def keep_in(self, path: str | os.PathLike) -> None:
+        """Go on from the debt that a small file remembers, and keep it there from now on.
+
+        Questions that are open when a program is killed are not in the file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; if there is none yet, the debt begins at 0.
+        """
+        self._file = Path(path)
+        if self._file.exists():
+            saved = read_json(read_whole(path), str(path))
+            try:
+                with reading(saved, "debt", 1):
+                    self.asked = whole(saved["asked"], "asked", 0, 10**15)
+                    self.spent = number(saved["spent"], "spent", 0)
+                    self.closed = number(saved["debt"], "debt")
+            except DataError as error:
+                raise DataError(f"{path}: {error}, or remove the file") from None
+        write_lines(self._file, [self._record()])
+
+    def _record(self) -> dict[str, Any]:
+        """What the file holds."""
+        sums = {"asked": self.asked, "spent": self.spent, "debt": self.closed}
+        return {"kind": "debt", "version": 1, **sums}
+
+
+class Plan(NamedTuple):
+    """What a policy makes of one question at a price."""
+
+    session: Any  #: of priced stopping, or of a race
+    expected: float  #: what such a question cost in training
+
+
+@dataclass(frozen=True)
+class Routed:
+    """The winner of a vote, and how it came about. Explained in the chapter "Deploy".
+
+    Attributes
+    ----------
+    answer : str
+        The winner, "" if no answer could be read.
+    winner : Answer
+        The first reply that gave it.
+    votes : dict of str to int
+        How many replies gave each answer.
+    answers : tuple of Answer
+        All replies that came in.
+    tokens : int
+        Tokens written, those of cancelled replies included.
+    cancelled : int
+        Replies of a race that were cancelled.
+    cost, price : float
+        What the vote cost in the policy's unit, and the price at which it began.
+    reason : str
+        Why no further answer was asked.
+    """
+
+    answer: str
+    winner: Answer
+    votes: dict[str, int]
+    answers: tuple[Answer, ...]
+    tokens: int
+    cancelled: int
+    cost: float
+    price: float
+    reason: str
+
+
+class Router:
+    """Answer questions by a learned policy, and hold the average cost at a budget.
+
+    Made by `fit` or `load`. Explained in the chapter "Deploy".
+
+    Parameters
+    ----------
+    policy : PricedStopping or PricedRace
+        What decides, fitted.
+    embedding : TextEmbedding or None
+        What the policy reads off a question; None where it looks at answers alone.
+    budget : float
+        Average cost of a question, in the policy's unit.
+    usual : dict of str to float, optional
+        Mean of each field that the policy reads off a reply, such as ``logprob``. It stands in
+        where an endpoint does not report the field, so that all votes weigh the same.
+
+    Attributes
+    ----------
+    controller : BudgetController
+        Holds the budget, for all questions together.
+
+    Examples
+    --------
+    Fit a router on sampled answers, and let it ask a model. The model here always gives the same
+    answer; `model_asker` asks an endpoint.
+
+    >>> from adalib import PricedStopping, Router, load
+    >>> from adalib.collect import Answer, run_to_end
+    >>> async def ask(runner):
+    ...     return Answer("Three and four are seven. Answer: 7", "7", "stop", tokens=9)
+    >>> answers = load("word-fewshot").take(range(40))
+    >>> router = Router.fit(answers, budget=4, policy=PricedStopping(("votes",)))
+    >>> routed = run_to_end(router.answer("What is three plus four?", ask))
+    >>> routed.answer, routed.votes
+    ('7', {'7': 2})
+    """
+
+    def __init__(
+        self,
+        policy: PricedStopping | PricedRace,
+        embedding: TextEmbedding | None,
+        budget: float,
+        usual: dict[str, float] | None = None,
+    ) -> None:
+        if self._unit_of(policy) not in ("samples", "tokens"):
+            raise ValueError("a router counts answers or tokens; fit the policy with one of them")
+        self.policy = policy
+        self.embedding = embedding
+        self.usual = dict(usual or {})
+        least = 0.0 if getattr(policy, "exact", False) else LEAST / policy.unit
+        # At the most expensive end nothing further pays, and a price of 0 could not be multiplied.
+        self.controller = BudgetController(budget, max(self.price(budget), 1e-6), low=least)
+
+    @classmethod
+    def fit(
+        cls,
+        responses: Responses,
+        budget: float,
+        policy: PricedStopping | PricedRace | None = None,
+        *,
+        groups: Sequence | None = None,
+        seed: int = 0,
+    ) -> Router:
+        """Learn a policy from sampled answers.
+
+        Parameters
+        ----------
+        responses : Responses
+            Answers of the model that will be asked, to questions like those that will come.
+        budget : float
+            Average cost of a question at most; what is not worth its price is not asked.
+        policy : PricedStopping or PricedRace, optional
+            What to fit; default: priced stopping on votes and text. `adalib evaluate` says which
+            policy pays. A race counts tokens, so its budget does too.
+        groups : sequence, optional
+            Questions of one group are left out together when the policy is valued.
+        seed : int
+            Seed of the sample of 1,000 questions that are learned from where there are more.
+
+        Returns
+        -------
+        Router
+        """
+        policy = policy or PricedStopping(("votes", "text"))
+        rows = drawn(range(responses.n), _TAUGHT, seed)
+        lesson = responses.take(rows)
+        groups = None if groups is None else [groups[row] for row in rows]
+        embedding = None
+        reads_text = policy.signals is None or "text" in policy.signals
+        if reads_text and any(question.strip() for question in lesson.questions):
+            embedding = TextEmbedding(_DIMS).fit(lesson.questions)
+        policy.fit(lesson, _features(embedding, lesson.questions), groups)
+        if isinstance(policy, PricedRace):
+            # Settled here, so that the served race has the price of the race that was held out.
+            policy.waiting_price = policy.price_of_waiting(budget)
+        fields = ("tokens", *policy.reads)
+        known = {name: getattr(lesson, name, None) for name in fields}
+        usual = {
+            name: float(np.mean(values)) for name, values in known.items() if values is not None
+        }
+        return cls(policy, embedding, budget, usual)
+
+    @property
+    def unit(self) -> str:
+        """What the budget counts: "samples" or "tokens"."""
+        return self._unit_of(self.policy)
+
+    @staticmethod
+    def _unit_of(policy: PricedStopping | PricedRace) -> Any:
+        return "tokens" if isinstance(policy, PricedRace) else policy.cost
+
+    def price(self, budget: float) -> float:
+        """Return the price at which a budget is spent in training."""
+        if isinstance(self.policy, PricedStopping):
+            return self.policy.price(budget)
+        return _slope_at(self.policy.costs, self._net, budget)
+
+    @property
+    def _net(self) -> np.ndarray:
+        """Accuracy of every rule of the policy in training, less the price of its waiting."""
+        if isinstance(self.policy, PricedStopping):
+            return self.policy.accuracies
+        return self.policy.accuracies - self.policy.waiting_price * self.policy.waiting
+
+    @property
+    def most_answers(self) -> int:
+        """The most answers that a question can get."""
+        if isinstance(self.policy, PricedStopping):
+            return int(self.policy.schedule[-1])
+        return max(member.answers for member in self.policy.members)
+
+    def tokens_of(self, answer: Answer) -> float:
+        """Return the tokens of an answer; the usual number where the endpoint reports none."""
+        return self.usual.get("tokens", 0.0) if answer.tokens is None else float(answer.tokens)
+
+    def bound(self, at_once: int, max_tokens: int = 1024) -> float:
+        """Return the most by which costs can pass their budgets in sum.
+
+        Parameters
+        ----------
+        at_once : int
+            The most questions that are open at a time.
+        max_tokens : int
+            Where an answer is cut; only matters where the budget counts tokens.
+
+        Returns
+        -------
+        float
+            In the unit of the budget.
+        """
+        costs = self.policy.costs
+        gains = (self._net[1:] - self._net[0]) / np.maximum(costs[1:] - costs[0], 1e-300)
+        most = float(self.most_answers) * (max_tokens if self.unit == "tokens" else 1)
+        high = float(max(gains, default=0.0))
+        return self.controller.bound(at_once, high=high, cheapest=float(costs[0]), most=most)
+
+    def features(self, questions: Sequence[str]) -> np.ndarray | None:
+        """Return what the policy reads off questions, a row each; None if it reads nothing."""
+        return _features(self.embedding, [text[:_LONGEST_QUESTION] for text in questions])
+
+    def plan(self, question: str, price: float | None = None) -> Plan:
+        """Decide what to do with one question, without asking.
+
+        Parameters
+        ----------
+        question : str
+            The text that the policy reads.
+        price : float, optional
+            Default: the price of this moment.
+
+        Returns
+        -------
+        Plan
+            A session that takes answers, and what such a question cost in training.
+        """
+        price = self.controller.price if price is None else price
+        best = int(np.argmax(self._net - price * self.policy.costs))
+        features = self.features([question])
+        session = self.policy.begin(best, None if features is None else features[0])
+        return Plan(session, float(self.policy.costs[best]))
+
+    async def answer(self, question: str, ask: Ask, *, seconds: float | None = None) -> Routed:
+        """Ask until the vote is closed, and return the winner.
+
+        If asking fails, or takes longer than ``seconds``, the answers so far decide. Where there is
+        none, the error is raised.
+
+        Parameters
+        ----------
+        question : str
+            What the policy reads.
+        ask : callable
+            A coroutine function of a `Runner` that returns one `Answer`; see `model_asker`.
+        seconds : float, optional
+            Time for the whole vote.
+
+        Returns
+        -------
+        Routed
+        """
+        price = self.controller.price
+        plan = self.plan(question, price)
+        vote = _Vote(self, plan.session, ask)
+        self.controller.open(plan.expected)
+        reason = ""
+        try:
+            async with asyncio.timeout(seconds):
+                reason = await vote.run()
+        except Exception as error:
+            if not vote.answers:
+                raise
+            reason = "out of time" if isinstance(error, TimeoutError) else f"{type(error).__name__}"
+        finally:
+            # A vote that was cut short is no saving, and must not lower the price.
+            if reason in (WORTH, LONGEST) or vote.cost > self.controller.budget:
+                self.controller.close(plan.expected, vote.cost)
+            else:
+                self.controller.drop(plan.expected)
+        return vote.routed(price, reason)
+
+    def save(self, folder: str | os.PathLike) -> None:
+        """Write the router into a folder, as one file of plain JSON."""
+        record = {
+            "kind": "router",
+            "version": 3,
+            "budget": self.controller.budget,
+            "usual": self.usual,
+            "embedding": None if self.embedding is None else self.embedding.to_dict(),
+            "policy": self.policy.to_dict(),
+        }
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_lines(Path(folder) / _FILE, [record])
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> Router:
+        """Read a router that `save` wrote, which decides as the saved one did.
+
+        Raises
+        ------
+        DataError
+            One sentence, if the file is missing, damaged or of another kind.
+        """
+        path = Path(folder) / _FILE
+        saved = read_json(read_whole(path, _LARGEST_FILE), str(path))
+        try:
+            with reading(saved, "router", 3):
+                kinds = {"stopping": PricedStopping, "race": PricedRace}
+                kind = kinds[saved["policy"]["kind"]]
+                budget = number(saved["budget"], "budget", 0)
+                usual = {name: number(mean, name) for name, mean in saved["usual"].items()}
+                embedding = saved["embedding"] and TextEmbedding.from_dict(saved["embedding"])
+            policy = kind.from_dict(saved["policy"])
+            with reading(saved, "router", 3):
+                router = cls(policy, embedding, budget, usual)
+                router.plan("")  # whether its parts belong together
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+        return router
+
+
+class _NotShortError(Exception):
+    """The first answer is not a short one, so there is nothing to vote on."""
+
+
+class _Vote:
+    """The vote on one question: the answers that came in, and which of them are the same."""
+
+    def __init__(self, router: Router, session: Any, ask: Ask) -> None:
+        self.router = router
+        self.session = session
+        self.ask = ask
+        self.answers: list[Answer] = []
+        self.ballots: list[str] = []
+        self._class_of: dict[str, int] = {}
+
+    async def run(self) -> str:
+        """Ask until the session wants no more, and return why it does not."""
+        try:
+            if isinstance(self.session, RaceSession):
+                await self.session.run(self._race)
+            else:
+                await self._ask_in_rounds()
+        except _NotShortError:
+            return NOT_SHORT
+        return LONGEST if len(self.answers) >= self.router.most_answers else WORTH
+
+    async def _ask_in_rounds(self) -> None:
+        """Ask for as many answers at once as the session wants, and count them in that order."""
+        while self.session.goes_on:
+            runners = [Runner(len(self.answers) + k, 0.0) for k in range(self.session.asks)]
+            for answer in await _all_or_none([self.ask(runner) for runner in runners]):
+                ballot, fields = await self._count(answer)
+                self.session.add(ballot, **fields)
+
+    async def _race(self, runner: Runner) -> tuple[int | None, dict[str, Any]]:
+        """Ask for one answer of a race, which runs next to others."""
+        ballot, fields = await self._count(await self.ask(runner))
+        return ballot, fields
+
+    async def _count(self, answer: Answer) -> tuple[int | None, dict[str, Any]]:
+        """Note one more answer; return its class, None if unreadable, and what a policy reads."""
+        self.answers.append(answer)
+        ballot = short_answer(answer)
+        if not ballot and not any(self.ballots) and answer.finish == "stop":
+            raise _NotShortError
+        self.ballots.append(ballot)
+        if ballot and ballot not in self._class_of:
+            # Formulas are compared as mathematics, which takes a while; a server has other work.
+            texts = [*self._class_of, ballot]
+            classes = await asyncio.to_thread(answer_classes, texts)
+            self._class_of |= dict(zip(texts, classes.tolist(), strict=True))
+        usual = self.router.usual
+        given = {name: getattr(answer, name) for name in ("tokens", *self.session.reads)}
+        fields = {
+            name: usual.get(name) if value is None else value for name, value in given.items()
+        }
+        return self._class_of.get(ballot), fields
+
+    @property
+    def tokens(self) -> float:
+        """Tokens written so far, those of cancelled answers included."""
+        if isinstance(self.session, RaceSession):
+            return self.session.tokens
+        return sum(self.router.tokens_of(answer) for answer in self.answers)
+
+    @property
+    def cost(self) -> float:
+        """What the vote cost, in the unit of the budget."""
+        return self.tokens if self.router.unit == "tokens" else float(len(self.answers))
+
+    def routed(self, price: float, reason: str) -> Routed:
+        """Return the outcome; the winner is the first of the leading answers."""
+        leaders = self.session.leaders
+        read = [ballot for ballot in self.ballots if ballot]
+        won = [self._class_of.get(ballot) in leaders[:1] for ballot in self.ballots]
+        winner = won.index(True) if any(won) else 0
+        first_of_class = {self._class_of[ballot]: ballot for ballot in reversed(read)}
+        return Routed(
+            answer=self.ballots[winner] if any(won) else "",
+            winner=self.answers[winner],
+            votes=dict(Counter(first_of_class[self._class_of[ballot]] for ballot in read)),
+            answers=tuple(self.answers),
+            tokens=round(self.tokens),
+            cancelled=getattr(self.session, "cancelled", 0),
+            cost=self.cost,
+            price=price,
+            reason=reason,
+        )
+
+
+def short_answer(answer: Answer) -> str:
+    """Return the answer to vote with; "" where a reply is not a short answer.
+
+    A long text counts only if its answer is marked (a box, "Answer:", "####"), because an essay
+    holds numbers too. A text of a few words is an answer as it is.
+    """
+    text = answer.text.strip()
+    if len(text) > _LONG_TEXT and not extract_answer(text, finished=False):
+        return ""
+    return answer.answer or (text if len(text) <= _SHORT_TEXT else "")
+
+
+async def _all_or_none(questions: Sequence[Awaitable[Answer]]) -> list[Answer]:
+    """Wait for all answers; if one fails, cancel the others and raise its error."""
+    tasks = [asyncio.ensure_future(question) for question in questions]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def model_asker(
+    client: AsyncOpenAI, messages: Sequence[dict[str, Any]], reads: Iterable[str], **fields: Any
+) -> Ask:
+    """Return a function that asks a model for one answer, for `Router.answer`.
+
+    Answers come as streams: the tokens of an answer are counted while they arrive, and an answer
+    that is cancelled closes its connection, upon which an endpoint stops writing.
+
+    Parameters
+    ----------
+    client : openai.AsyncOpenAI
+        The endpoint.
+    messages : sequence of dict
+        What the model is sent.
+    reads : iterable of str
+        What the policy reads off a reply, ``router.policy.reads``.
+    **fields
+        Further fields of the request, such as ``model``, ``temperature`` or ``max_tokens``.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from openai import AsyncOpenAI
+    >>> client = AsyncOpenAI(base_url="http://127.0.0.1:8080/v1", api_key="none")
+    >>> turn = {"role": "user", "content": "What is three plus four?"}
+    >>> ask = model_asker(client, [turn], (), model="m", temperature=0.7)
+    """
+    from openai.lib.streaming.chat import ChatCompletionStreamState
+
+    if "logprob" in reads or "entropy" in reads:
+        fields["logprobs"] = True
+    if "entropy" in reads:
+        fields["top_logprobs"] = TOP_LOGPROBS
+
+    async def ask(runner: Runner) -> Answer:
+        own = dict(fields)
+        if own.get("seed") is not None:
+            own["seed"] += runner.number  # or all answers would be the same
+        reply = ChatCompletionStreamState()
+        runner.tokens = 0
+        stream = await client.chat.completions.create(
+            messages=messages,  # type: ignore[call-overload]
+            stream=True,
+            stream_options={"include_usage": True},
+            **own,
+        )
+        async with stream:
+            async for chunk in stream:
+                reply.handle_chunk(chunk)
+                runner.tokens += bool(chunk.choices)  # an event usually brings one token
+        answer = read_completion(reply.get_final_completion())
+        return answer if answer.tokens is not None else replace(answer, tokens=runner.tokens)
+
+    return ask
+
+
+def _features(embedding: TextEmbedding | None, questions: Sequence[str]) -> np.ndarray | None:
+    """Return the features of questions, a row each, as `held_out` has them."""
+    if embedding is None:
+        return None
+    embedded = np.array([embedding.embed(question) for question in questions])
+    return np.column_stack([text_values(questions), embedded])
+
+
+def _slope_at(costs: np.ndarray, values: np.ndarray, budget: float) -> float:
+    """Return the slope of the concave envelope of values over costs at a budget."""
+    if budget < costs.min() * (1 - 1e-9):
+        raise ValueError(f"the budget is {budget:g}, below the cheapest rule's {costs.min():g}")
+    corners = concave_hull(costs, values)
+    if len(corners) == 1:  # a single rule: no price changes anything
+        return 1.0
+    after = int(np.searchsorted(costs[corners], budget, side="right"))
+    high = min(max(after, 1), len(corners) - 1)
+    low_corner, high_corner = corners[high - 1 : high + 1]
+    rise = values[high_corner] - values[low_corner]
+    return max(float(rise / (costs[high_corner] - costs[low_corner])), 0.0)

@@ -1,1 +1,0 @@
-"""The policy at work: a budget that is held, question after question."""

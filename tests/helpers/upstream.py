@@ -1,0 +1,120 @@
+"""A small model endpoint on loopback that streams what it is told to, and counts what it wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+
+class Upstream:
+    """An OpenAI-compatible endpoint.
+
+    ``texts`` are given one after the other, over and over. A text of ``n`` tokens takes
+    ``n * pace`` seconds; ``tokens`` says how many each text has. ``seen`` has every request,
+    ``finished`` and ``cancelled`` count answers that were written to the end or cut by the caller.
+    """
+
+    def __init__(self, texts=("Answer: 7",), tokens=(5,), *, logprobs=True, usage=True, pace=0.0):
+        self.texts = texts
+        self.tokens = tokens
+        self.logprobs = logprobs
+        self.usage = usage
+        self.pace = pace
+        self.status = 200
+        self.seen: list[dict] = []
+        self.headers: list[dict] = []
+        self.written: Counter = Counter()
+        self.finished = 0
+        self.cancelled = 0
+
+    def app(self) -> Starlette:
+        every = ["GET", "POST", "DELETE"]
+        routes = [
+            Route("/v1/chat/completions", self.chat, methods=["POST"]),
+            Route("/v1/{path:path}", self.other, methods=every),
+        ]
+        return Starlette(routes=routes)
+
+    async def other(self, request: Request) -> Response:
+        """Say what came."""
+        body = (await request.body()).decode()
+        return JSONResponse({"path": request.url.path, "query": request.url.query, "body": body})
+
+    async def chat(self, request: Request) -> Response:
+        fields = await request.json()
+        number = len(self.seen)
+        self.seen.append(fields)
+        self.headers.append(dict(request.headers))
+        if self.status != 200:
+            return JSONResponse({"error": {"message": "broken"}}, self.status)
+        text = self.texts[number % len(self.texts)]
+        tokens = self.tokens[number % len(self.tokens)]
+        if fields.get("stream"):
+            events = self.events(fields, number, text, tokens)
+            return StreamingResponse(events, media_type="text/event-stream")
+        await asyncio.sleep(tokens * self.pace)
+        self.written[number] = tokens
+        message = {"role": "assistant", "content": text}
+        if fields.get("tools"):
+            called = {"name": "add", "arguments": '{"a": 3, "b": 4}'}
+            message["tool_calls"] = [{"id": "1", "type": "function", "function": called}]
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return JSONResponse(self.head() | {"choices": [choice], "usage": self.used(tokens)})
+
+    async def events(self, fields, number, text, tokens):
+        """Write a text in as many events as it has tokens."""
+        try:
+            for place in range(tokens):
+                await asyncio.sleep(self.pace)
+                self.written[number] += 1
+                delta = {"role": "assistant", "content": text if place == tokens - 1 else ""}
+                choice = {"index": 0, "delta": delta, "finish_reason": None}
+                if fields.get("logprobs") and self.logprobs:
+                    token = {"token": "x", "logprob": -0.1, "bytes": None, "top_logprobs": []}
+                    choice["logprobs"] = {"content": [token]}
+                yield self.event([choice])
+            yield self.event([{"index": 0, "delta": {}, "finish_reason": "stop"}])
+            if self.usage and (fields.get("stream_options") or {}).get("include_usage"):
+                yield self.event([], usage=self.used(tokens))
+            yield b"data: [DONE]\n\n"
+            self.finished += 1
+        except (asyncio.CancelledError, GeneratorExit):
+            self.cancelled += 1
+            raise
+
+    def head(self) -> dict:
+        return {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+
+    def event(self, choices, **more) -> bytes:
+        head = self.head() | {"object": "chat.completion.chunk"}
+        return b"data: " + json.dumps(head | {"choices": choices} | more).encode() + b"\n\n"
+
+    def used(self, tokens) -> dict:
+        return {"prompt_tokens": 20, "completion_tokens": tokens, "total_tokens": 20 + tokens}
+
+
+@contextmanager
+def listening(app: Starlette) -> Iterator[str]:
+    """Serve an application in a thread; yields its base URL, with /v1."""
+    config = uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.005)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/v1"
+    finally:
+        server.should_exit = True
+        thread.join(10)

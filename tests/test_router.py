@@ -1,0 +1,357 @@
+"""The router decides as its policy does, holds its budget, and goes on after a restart."""
+
+import asyncio
+import json
+from dataclasses import replace
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adalib import (
+    BudgetController,
+    DataError,
+    PricedRace,
+    PricedStopping,
+    Router,
+    beta_population,
+    load,
+)
+from adalib.collect import Answer, run_to_end
+from adalib.router import CREDIT, LONGEST, NOT_SHORT, WORTH, short_answer
+
+BUDGET = 4.0
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return load("word-fewshot").take(range(0, 372, 4))
+
+
+@pytest.fixture(scope="module")
+def fitted(answers):
+    return Router.fit(answers, 3, PricedStopping(("votes", "text"), repeats=1))
+
+
+@pytest.fixture(scope="module")
+def racing():
+    sampled = beta_population(80, 2, 1, seed=1).sample(12)
+    tokens = np.random.default_rng(0).exponential(20, (80, 12)).round() + 1
+    sampled = replace(sampled, tokens=tokens)
+    return Router.fit(sampled, 2 * float(tokens.mean()), PricedRace(("votes",), most=6, repeats=2))
+
+
+def replies(texts, tokens=9):
+    """Return a model that gives these texts one after the other, over and over."""
+
+    async def ask(runner):
+        text = texts[runner.number % len(texts)]
+        await asyncio.sleep(0)
+        if text == "fail":
+            raise ConnectionError("cut")
+        if text == "hang":
+            await asyncio.Event().wait()
+        found = text.rpartition("Answer: ")[2] if "Answer: " in text else ""
+        return Answer(text, found, "stop", tokens=tokens)
+
+    return ask
+
+
+# The controller
+
+
+@given(st.lists(st.floats(0, 40), min_size=1, max_size=200))
+def test_the_average_is_off_by_what_the_price_moved(costs):
+    """The proposition of the chapter "Deploy", as long as no unspent budget is forgotten."""
+    controller = BudgetController(BUDGET, price=0.02)
+    forgotten = 0.0
+    for cost in costs:
+        controller.open(3.0)
+        before = controller.closed
+        controller.close(3.0, cost)
+        forgotten += controller.closed - (before + cost - BUDGET)
+    moved = log(controller.price / 0.02) / (controller.step * len(costs))
+    off = controller.average / BUDGET - 1
+    assert moved - forgotten / (BUDGET * len(costs)) == pytest.approx(off, abs=1e-9)
+    assert controller.closed >= -CREDIT * BUDGET
+    if len(costs) <= CREDIT:
+        assert forgotten == pytest.approx(0, abs=1e-9)
+
+
+@st.composite
+def rules(draw):
+    """Two to five rules on a concave curve, and what a question costs at most."""
+    steps = draw(st.lists(st.floats(0.01, 6), min_size=1, max_size=4))
+    size = len(steps)
+    slopes = sorted(draw(st.lists(st.floats(1e-4, 0.5), min_size=size, max_size=size)))[::-1]
+    cheapest = draw(st.floats(0.5, 2))
+    costs = cheapest + np.concatenate([[0], np.cumsum(steps)])
+    accuracies = np.concatenate([[0], np.cumsum(np.array(slopes) * steps)])
+    return costs, accuracies, costs[-1] + draw(st.floats(0, 30))
+
+
+MOVES = st.lists(st.tuples(st.sampled_from("oooccd"), st.integers(0, 63), st.floats(0, 1)))
+
+
+@given(rules(), st.floats(1, 6), st.floats(1e-4, 1), st.sampled_from([0.02, 0.2, 1.0]), MOVES)
+def test_no_sequence_of_questions_passes_the_bound(rule, times, first, step, moves):
+    """The theorem of the chapter "Deploy": all costs are an adversary's, some questions dropped."""
+    costs, accuracies, most = rule
+    budget = min(costs[0] * times, most)
+    controller = BudgetController(budget, first, step=step)
+    gains = (accuracies[1:] - accuracies[0]) / (costs[1:] - costs[0])
+    bound = controller.bound(4, high=float(gains.max()), cheapest=float(costs[0]), most=float(most))
+    opened = []
+    total = worst = 0.0
+    for move, place, share in moves * 3:
+        if move == "o" and len(opened) < 4:
+            opened.append(int(np.argmax(accuracies - controller.price * costs)))
+            controller.open(costs[opened[-1]])
+        elif opened:
+            number = opened.pop(place % len(opened))
+            if move == "d":
+                controller.drop(costs[number])
+                continue
+            cost = costs[0] if number == 0 else costs[0] + share * (most - costs[0])
+            controller.close(costs[number], cost)
+            total += cost - budget
+            worst = max(worst, total)
+    assert worst <= bound + 1e-6
+
+
+def test_one_sequence_attains_the_bound():
+    controller = BudgetController(3, 0.02)
+    bound = controller.bound(4, high=0.5, cheapest=1.0, most=40.0)
+    near = 1 + 1e-6
+    for _ in range(3):
+        controller.open(near)
+    while (gap := 3 / 0.2 * log(0.5 / 0.02) - controller.debt) > 1e-5:
+        controller.open(near)
+        controller.close(near, min(3 + 0.999999 * gap, 40.0))
+    controller.open(near)
+    for _ in range(4):
+        controller.close(near, 40.0)
+    spent = controller.spent - 3 * controller.asked
+    assert 0.9999 * bound < spent <= bound
+
+
+def test_the_price_stays_above_its_floor():
+    controller = BudgetController(BUDGET, 0.02, low=0.019)
+    controller.open(1)
+    controller.close(1, 0)
+    assert controller.price == 0.019
+
+
+@pytest.mark.parametrize("bad", [{"budget": 0, "price": 1}, {"budget": 1, "price": float("nan")}])
+def test_a_controller_needs_positive_numbers(bad):
+    with pytest.raises(ValueError, match="positive"):
+        BudgetController(**bad)
+
+
+def test_a_restart_goes_on_from_the_debt(tmp_path):
+    file = tmp_path / "debt.json"
+    first = BudgetController(BUDGET, 0.02)
+    first.keep_in(file)
+    for cost in (8, 1, 16):
+        first.open(4)
+        first.close(4, cost)
+    first.open(40)  # a question that is open when the program ends is forgotten
+    again = BudgetController(BUDGET, 0.02)
+    again.keep_in(file)
+    assert (again.asked, again.spent, again.debt) == (3, 25, 13)
+    assert again.price == pytest.approx(0.02 * np.exp(0.2 * 13 / BUDGET))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"kind": "debt", "version": 1, "asked": -1}', "\x00"]
+)
+def test_a_damaged_debt_gets_one_sentence(tmp_path, text):
+    file = tmp_path / "debt.json"
+    file.write_text(text)
+    with pytest.raises(DataError, match=r"debt\.json") as caught:
+        BudgetController(BUDGET, 0.02).keep_in(file)
+    assert "\n" not in str(caught.value)
+
+
+# The router
+
+
+def test_it_asks_as_often_as_its_policy_says(fitted, answers):
+    """Playing recorded classes to a session of the same rule stops at the same answer."""
+    row = next(
+        i
+        for i in range(answers.n)
+        if len(set(answers.answers[i][:6])) > 1 and all(answers.answers[i])
+    )
+    texts = [f"Answer: {answer}" for answer in answers.answers[row]]
+    question = answers.questions[row]
+    plan = fitted.plan(question)
+    n = 0
+    while plan.session.goes_on:
+        plan.session.add(int(answers.classes[row, n]))
+        n += 1
+    routed = run_to_end(fitted.answer(question, replies(texts)))
+    assert len(routed.answers) == n == routed.cost
+    assert routed.tokens == 9 * n
+    assert routed.reason == (LONGEST if n == 40 else WORTH)
+    assert routed.votes[routed.answer] == max(routed.votes.values())
+
+
+def test_a_sure_model_is_asked_least(fitted):
+    sure = run_to_end(fitted.answer("What is 3 + 4?", replies(["Answer: 7"])))
+    assert sure.votes == {"7": len(sure.answers)}
+    assert len(sure.answers) <= 3
+    assert sure.winner.text == "Answer: 7"
+
+
+def test_equal_answers_are_one_class(fitted):
+    routed = run_to_end(fitted.answer("x", replies(["Answer: 0.5", "Answer: 1/2"])))
+    assert len(routed.votes) == 1
+
+
+def test_the_budget_is_held(answers):
+    """The average of 400 questions whose answers disagree is the budget, up to the bound."""
+    router = Router.fit(answers, 3, PricedStopping(("votes",), repeats=2))
+    rng = np.random.default_rng(0)
+
+    async def ask(runner):
+        return Answer(text := f"Answer: {rng.integers(3)}", text[8:], "stop", tokens=9)
+
+    async def ask_all():
+        for _ in range(400):
+            await router.answer("x", ask)
+
+    run_to_end(ask_all())
+    controller = router.controller
+    assert controller.asked == 400
+    assert controller.spent - 3 * 400 <= router.bound(1)
+    assert controller.average == pytest.approx(3, abs=0.15)
+
+
+def test_a_failure_leaves_the_votes_so_far(fitted):
+    texts = ["Answer: 7", "Answer: 8", "fail"]
+    before = fitted.controller.asked
+    routed = run_to_end(fitted.answer("x", replies(texts)))
+    assert (len(routed.answers), routed.reason) == (2, "ConnectionError")
+    with pytest.raises(ConnectionError):
+        run_to_end(fitted.answer("x", replies(["fail"])))
+    late = run_to_end(fitted.answer("x", replies(["Answer: 7", "Answer: 8", "hang"]), seconds=0.1))
+    assert (len(late.answers), late.reason) == (2, "out of time")
+    with pytest.raises(TimeoutError):
+        run_to_end(fitted.answer("x", replies(["hang"]), seconds=0.05))
+    assert fitted.controller.asked == before  # none of them lowers the price
+    assert fitted.controller.opened == 0
+
+
+def test_a_race_is_booked_with_its_cancelled_answers(racing):
+    started, written = [], []
+
+    async def ask(runner):
+        length = 5 if runner.number == 0 else 500
+        started.append(runner.number)
+        runner.tokens = 0
+        try:
+            while runner.tokens < length:
+                await asyncio.sleep(0.0005)
+                runner.tokens += 1
+        finally:
+            written.append(runner.tokens)
+        return Answer("Answer: 7", "7", "stop", tokens=length)
+
+    racing.controller.closed = 30 * racing.controller.budget
+    routed = run_to_end(racing.answer("x", ask))
+    racing.controller.closed = 0.0
+    assert routed.answer == "7"
+    assert len(routed.answers) + routed.cancelled == len(started)
+    assert routed.tokens == sum(written) == routed.cost
+
+
+def test_a_race_without_a_short_answer_is_closed_at_once(racing):
+    essay = "There were 3 reasons in 1990. " * 20
+    routed = run_to_end(racing.answer("x", replies([essay])))
+    assert (routed.reason, routed.answer, routed.winner.text) == (NOT_SHORT, "", essay)
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "ballot"),
+    [
+        ("Answer: 7", "7", "7"),
+        ("It is 7.", "7", "7"),
+        ("Paris", "", "Paris"),
+        ("word " * 100 + "Answer: 7", "7", "7"),
+        ("In 1990 there were 3 reasons. " * 20, "3", ""),
+        ("I would rather tell you a story about it, if you like.", "", ""),
+    ],
+)
+def test_which_replies_are_short_answers(text, found, ballot):
+    assert short_answer(Answer(text, found, "stop")) == ballot
+
+
+# Files
+
+
+@pytest.mark.parametrize("kind", ["fitted", "racing"])
+def test_a_saved_router_decides_as_before(kind, request, tmp_path):
+    router = request.getfixturevalue(kind)
+    router.save(tmp_path)
+    again = Router.load(tmp_path)
+    assert again.unit == router.unit
+    assert again.usual == router.usual
+    assert again.bound(8) == router.bound(8)
+    for text in ("What is 3 + 4?", "", "Tim has 3 nuts. " * 50):
+        for price in np.geomspace(1e-5, 1, 7):
+            assert again.plan(text, price).expected == router.plan(text, price).expected
+    texts = ["Answer: 1", "Answer: 2", "Answer: 1", "Answer: 3"]
+    found = [run_to_end(one.answer("x", replies(texts))) for one in (router, again)]
+    assert found[0].votes == found[1].votes
+
+
+def corrupted(record):
+    """Yield records that are damaged in one place."""
+    yield []
+    yield {}
+    yield record | {"version": 2}
+    yield record | {"kind": "race"}
+    yield record | {"budget": "three"}
+    yield record | {"budget": -1}
+    yield record | {"usual": [1]}
+    yield record | {"embedding": None}
+    yield record | {"policy": {"kind": "os.system", "version": 1}}
+    for name in record["policy"]:
+        yield record | {"policy": {k: v for k, v in record["policy"].items() if k != name}}
+        if name != "exact":  # false, unless it is true
+            yield record | {"policy": record["policy"] | {name: "import os"}}
+
+
+def test_a_damaged_router_gets_one_sentence(fitted, tmp_path):
+    fitted.save(tmp_path)
+    file = tmp_path / "router.json"
+    record = json.loads(file.read_text())
+    for bad in corrupted(record):
+        file.write_text(json.dumps(bad))
+        with pytest.raises(DataError, match=r"router\.json") as caught:
+            Router.load(tmp_path)
+        assert "\n" not in str(caught.value)
+    file.write_text(json.dumps(record)[:-100])
+    with pytest.raises(DataError, match=r"router\.json"):
+        Router.load(tmp_path)
+    with pytest.raises(DataError, match=r"router\.json"):
+        Router.load(tmp_path / "elsewhere")
+
+
+def test_a_router_is_data_alone(fitted, racing, tmp_path):
+    """Whatever a file names stays a text: the file holds JSON, and JSON alone."""
+    for name, router in (("a", fitted), ("b", racing)):
+        router.save(tmp_path / name)
+        assert [file.name for file in (tmp_path / name).iterdir()] == ["router.json"]
+        json.loads((tmp_path / name / "router.json").read_text())
+
+
+def test_what_a_router_cannot_hold(answers):
+    policy = PricedStopping(("votes",), cost=lambda responses: np.ones_like(responses.values))
+    with pytest.raises(ValueError, match="tokens"):
+        Router.fit(answers, 3, policy)
+    with pytest.raises(ValueError, match="budget"):
+        Router.fit(answers, 0.5, PricedStopping(("votes",), repeats=2))
