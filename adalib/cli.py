@@ -229,22 +229,31 @@ def evaluate(
     cost : str
         What is paid: answers, or their tokens, in multiples of an average answer.
     groups : str
-        Keep questions with the same value of this field in one fold.
+        Keep questions with the same value of this field in one fold. Without it, families that ids
+        or texts show are held out a second time, and their verdict follows.
     all : bool
         Print every policy at every target.
     json : bool
         Print one JSON object and nothing else.
     """
     from adalib.evaluate.compare import compare
+    from adalib.evaluate.families import seen_groups
+    from adalib.evaluate.heldout import Protocol
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import summary, verdict
 
     answers = _load(file)
     rows = compare(answers, targets, budgets, cost=cost, groups=groups)
+    seen = seen_groups(answers.ids, answers.questions) if groups is None else None
+    rows_by_group = None
+    if seen is not None and len(set(seen.labels)) >= Protocol.folds:
+        warnings.warn(seen.warning, stacklevel=2)
+        rows_by_group = compare(answers, targets, budgets, cost=cost, groups=seen.labels)
+    sentences = verdict(rows, groups=rows_by_group)
     if json:
-        _print_json({"rows": [_promised(row) for row in rows], "verdict": verdict(rows)})
+        _print_json({"rows": [_promised(row) for row in rows], "verdict": sentences})
         return
-    print(textwrap.fill(verdict(rows), 100))
+    print(textwrap.fill(sentences, 100))
     by = "" if groups is None else f" by {groups}"
     print(f"\nHeld out{by}, {answers.n} questions with {answers.samples} samples:")
     if all:

@@ -49,7 +49,6 @@ _LONGEST_QUESTION = 20_000  # characters of a question that a policy reads
 _LONG_TEXT = 300  # characters from which a text needs a marked answer: an essay holds numbers too
 _SHORT_TEXT = 40  # characters of a text that is an answer as it is, such as "Paris"
 _FILE = "router.json"
-_LARGEST_FILE = 200_000_000  # bytes
 
 # Why no further answer was asked.
 WORTH = "not worth its price"
@@ -489,7 +488,7 @@ class Router:
             One sentence, if the file is missing, damaged or of another kind.
         """
         path = Path(folder) / _FILE
-        saved = read_json(read_whole(path, _LARGEST_FILE), str(path))
+        saved = read_json(read_whole(path), str(path))
         try:
             with reading(saved, "router", 3):
                 kinds = {"stopping": PricedStopping, "race": PricedRace}

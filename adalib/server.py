@@ -346,10 +346,14 @@ def serve(
     ----------
     folder : path-like
         A router that `Router.save` wrote.
-    upstream, model : str
-        The base URL of an OpenAI-compatible endpoint, and the model that is voted on.
-    host, port : str, int
-        Where to listen; port 0 takes a free one, and standard error says which.
+    upstream : str
+        The base URL of an OpenAI-compatible endpoint.
+    model : str
+        The model that is voted on; requests for others pass on.
+    host : str
+        The address to listen at.
+    port : int
+        The port; 0 takes a free one, and standard error says which.
     key_env : str
         The environment variable that holds the endpoint's key.
     debt : path-like, optional
@@ -357,8 +361,10 @@ def serve(
         Several servers need one each.
     keep : path-like, optional
         A file to which the answers of every vote are appended.
-    timeout, deadline : float
-        Seconds of silence of the upstream, and seconds for a whole vote.
+    timeout : float
+        Seconds of silence of the upstream.
+    deadline : float
+        Seconds for a whole vote.
     """
     router = Router.load(folder)
     controller = router.controller

@@ -179,12 +179,23 @@ def test_collect_takes_the_arguments_of_the_function(tmp_path, capsys):
     assert server.seen[0]["logprobs"]
 
 
+def test_fit_saves_a_router_once(file, tmp_path, capsys, refused):
+    out = str(tmp_path / "router")
+    words = ["fit", file, "--budget", "2.5", "--signals", "votes", "--out", out]
+    assert main(words) == 0
+    assert "2.5 samples" in capsys.readouterr().out
+    router = adalib.Router.load(out)
+    assert router.controller.budget == 2.5
+    assert router.policy.signals == ("votes",)
+    refused(words, out)
+
+
 @pytest.mark.parametrize("word", COMMANDS)
 def test_every_command_explains_each_of_its_options(word, capsys):
     assert main([word, "--help"]) == 0
-    help_text = capsys.readouterr().out
-    options = set(re.findall(r"--[a-z-]+", help_text)) - {"--help"}
-    assert options
+    assert f"adalib {word}" in capsys.readouterr().out
+    for argument in cli.app[word].assemble_argument_collection(parse_docstring=True):
+        assert argument.parameter.help, argument.name
     assert main(["--help"]) == 0
     assert word in capsys.readouterr().out
 

@@ -178,10 +178,12 @@ def test_a_program_that_is_killed_loses_only_what_was_in_flight(file, tmp_path):
 
 
 def test_another_kind_of_answer_is_read_without_new_requests(file, tmp_path):
-    with FaultServer(text="I choose option B, the 3rd.") as server:
+    text = "I choose option B, since 3 is odd."
+    with FaultServer(text=text) as server:
         first = adalib.load(run(file, tmp_path, server, samples=1))
         second = adalib.load(run(file, tmp_path, server, samples=1, kind="choice"))
-    assert (first.answers[0], second.answers[0]) == (["3"], ["B"])
+    assert first.answers[0] == [adalib.extract_answer(text)]
+    assert second.answers[0] == [adalib.extract_answer(text, kind="choice")] == ["B"]
     assert len(server.seen) == 5
 
 

@@ -33,7 +33,7 @@ def compare(
     budgets: Sequence[int] = (1, 2, 4, 8, 16),
     *,
     cost: Cost = "samples",
-    groups: str | None = None,
+    groups: str | Sequence | None = None,
 ) -> list[HeldOutRow]:
     """Hold out every policy that these answers allow, next to the baselines and the noise control.
 
@@ -53,8 +53,9 @@ def compare(
         warning.
     cost : {"samples", "tokens"}
         What is paid: answers, or their tokens, which are counted in average answers.
-    groups : str, optional
-        The field that names a question's group; questions of one group stay in one fold.
+    groups : str or sequence, optional
+        The field that names a question's group, or one label per question, such as those of
+        `seen_groups`; questions of one group stay in one fold.
 
     Returns
     -------
@@ -85,7 +86,7 @@ def compare(
         usual = [multiple * cheapest for multiple in (2, 3, 4) if multiple * cheapest < largest]
         targets = usual or [(cheapest + largest) / 2]
     protocol = Protocol(
-        groups=None if groups is None else column(responses, groups),
+        groups=column(responses, groups) if isinstance(groups, str) else groups,
         table=partial(Responses.table, cost="tokens") if cost == "tokens" else None,
     )
     rows = held_out(

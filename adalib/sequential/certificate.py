@@ -18,80 +18,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from math import comb
-
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betainc, betaln
 
 
 def log_evidence(a: ArrayLike, r: ArrayLike) -> np.ndarray:
     """Return the log evidence that a class is more frequent than its rival, after a and r votes."""
-    from scipy.special import betainc, betaln  # here, because a server has no scipy
-
     a = np.asarray(a, dtype=float)
     r = np.asarray(r, dtype=float)
     return (a + r + 1) * np.log(2) + betaln(a + 1, r + 1) + np.log(betainc(r + 1, a + 1, 0.5))
-
-
-def inverse_evidence(a: int, r: int) -> float:
-    r"""One over the evidence, from whole numbers alone: ``exp(-log_evidence(a, r))`` without scipy.
-
-    With n = a + r + 1 the integral is a tail of the binomial distribution of n fair coins, so that
-    :math:`1/E = n \binom{n-1}{a} / \sum_{k > r} \binom{n}{k}`.
-    """
-    n = a + r + 1
-    tail = 2**n - sum(comb(n, k) for k in range(r + 1))
-    return n * comb(n - 1, a) / tail
-
-
-class Certificate:
-    """The certificate of one question while its answers arrive; the risk of an answer never rises.
-
-    Examples
-    --------
-    >>> certificate = Certificate()
-    >>> for answer in "777777":
-    ...     certificate.add(answer)
-    >>> certificate.answer, round(certificate.risk, 3)
-    ('7', 0.19)
-    """
-
-    def __init__(self) -> None:
-        # For every class, the votes of each class after its first.
-        self._since: dict[Hashable, dict[Hashable, int]] = {}
-        self._risk: dict[Hashable, float] = {}
-
-    def add(self, answer: Hashable) -> None:
-        """Count one more answer; None is one that could not be read."""
-        if answer is None:
-            return
-        new = answer not in self._since
-        for votes in self._since.values():
-            votes[answer] = votes.get(answer, 0) + 1
-        if new:
-            self._since[answer] = {answer: 0}
-            self._risk[answer] = 1.0
-            return
-        place = 1 + list(self._since).index(answer)
-        votes = self._since[answer]
-        rival = max((count for other, count in votes.items() if other != answer), default=0)
-        risk = place * (place + 1) * inverse_evidence(votes[answer], rival)
-        self._risk[answer] = min(self._risk[answer], risk)
-
-    def risk_of(self, answer: Hashable) -> float:
-        """Return the least alpha at which this answer has been certified; 1 if it never was."""
-        return self._risk.get(answer, 1.0)
-
-    @property
-    def answer(self) -> Hashable:
-        """The answer with the least risk, of several the first; None before any was read."""
-        return min(self._risk, key=self._risk.__getitem__, default=None)
-
-    @property
-    def risk(self) -> float:
-        """The risk of that answer: a bound on the probability that it is not the most frequent."""
-        return self.risk_of(self.answer)
 
 
 def certified(classes: ArrayLike, alpha: float) -> tuple[np.ndarray, np.ndarray]:

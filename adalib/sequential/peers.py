@@ -43,7 +43,7 @@ class TunedRules(Library):
         Answers per question, at most.
     repeats, seed : int
         Orders in which every training question is played back, and their seed.
-    cost : {"samples", "tokens"} or function of Responses
+    cost : {"samples", "tokens"}
         What an answer costs.
 
     Attributes

@@ -24,7 +24,7 @@ from adalib.sequential.replay import REPLAYS, Library, Mix, mix_for
 from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.session import Member, Session, SteppedPolicy
 from adalib.sequential.signals.base import Lesson
-from adalib.sequential.streams import Cost, Streams, cost_from_saved, cost_to_save
+from adalib.sequential.streams import Cost, Streams
 from adalib.solve.hull import concave_hull
 
 #: Prices tried, in accuracy per cost of one average answer. Below the first, three hundred
@@ -59,8 +59,8 @@ class PricedStopping(SteppedPolicy, Library):
         ``features``, and "certainty", "entropy" and "length", which need the answers'
         log-probabilities, mean token entropies and numbers of tokens. A signal that says nothing is
         left out. Default: votes, text and certainty, and length where certainty says nothing.
-    cost : {"samples", "tokens"} or function of Responses
-        What an answer costs (`adalib.sequential.streams.Money` is a price list).
+    cost : {"samples", "tokens"}
+        What an answer costs: 1, or its tokens.
     schedule : sequence of int, optional
         Numbers of answers at which one may stop: ``range(4, 41, 4)`` asks in rounds of four.
         Default: after every answer up to 16, then after 20, 24, 28, 32 and 40.
@@ -249,11 +249,6 @@ class PricedStopping(SteppedPolicy, Library):
         gain = self.accuracies[high] - self.accuracies[low]
         return max(float(gain / (self.costs[high] - self.costs[low])), 0.0)
 
-    def spends(self, budget: float) -> float:
-        """Return the average cost in training; the rest of the budget is not worth spending."""
-        low, high, share = self.mix(budget)
-        return float((1 - share) * self.costs[low] + share * self.costs[high])
-
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:
             raise ValueError(
@@ -324,11 +319,6 @@ class PricedStopping(SteppedPolicy, Library):
         dict
             Numbers, names and lists, from which `from_dict` makes the same policy.
 
-        Raises
-        ------
-        ValueError
-            If costs come from a function, which no file can hold.
-
         Examples
         --------
         >>> from adalib import beta_population
@@ -341,7 +331,7 @@ class PricedStopping(SteppedPolicy, Library):
             "kind": "stopping",
             "version": 1,
             **self.signals_to_dict(),
-            "cost": cost_to_save(self.cost),
+            "cost": self.cost,
             "exact": self.exact,
             "unit": self.unit,
             "schedule": self.schedule.tolist(),
@@ -377,9 +367,13 @@ class PricedStopping(SteppedPolicy, Library):
             schedule = [
                 whole(stop, "a stop of the schedule", 1, NEVER) for stop in data["schedule"]
             ]
-            cost = cost_from_saved(data["cost"])
+            if data["cost"] not in ("samples", "tokens"):
+                raise ValueError("its cost is neither samples nor tokens")
             policy = cls(
-                list(data["signals"]), cost=cost, schedule=schedule, exact=data["exact"] is True
+                list(data["signals"]),
+                cost=data["cost"],
+                schedule=schedule,
+                exact=data["exact"] is True,
             )
             policy.restore_signals(data)
             policy.unit = number(data["unit"], "unit", 0, 1e12)

@@ -260,14 +260,6 @@ class PricedRace(TimedPolicy):
                 low = middle
         return high
 
-    def at_price(self, token_price: float, waiting_price: float) -> int:
-        """Return the member with the most accuracy less its tokens and waiting at these prices.
-
-        Prices are in accuracy per token and per time of one average answer; ties to the cheaper.
-        """
-        net = self.accuracies - token_price * self.costs - waiting_price * self.waiting
-        return int(np.argmax(net))
-
     def start(
         self,
         budget: float,
@@ -298,7 +290,7 @@ class PricedRace(TimedPolicy):
         return self.begin(mix.high if use_high else mix.low, features)
 
     def begin(self, number: int, features: ArrayLike | None = None) -> RaceSession:
-        """Begin with one question by the member of this number, as `at_price` returns it."""
+        """Begin with one question by the member of this number."""
         return RaceSession(self, self.members[number], features)
 
     def replay(

@@ -68,7 +68,6 @@ class Replay(NamedTuple):
     cost: np.ndarray
     accuracy: np.ndarray
     answers: np.ndarray
-    rounds: np.ndarray  #: how often one had to wait
 
     def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return cost and accuracy of every question, one pair per budget."""
@@ -143,7 +142,7 @@ class Library(ABC):
             streams = self.streams(piece, seed + begin, orders)
             stops, accuracy = self.play(members, streams, piece_features)
             paid = self.paid(members, streams, stops)
-            outcome = (paid, accuracy, self.schedule[stops], stops + 1)
+            outcome = (paid, accuracy, self.schedule[stops])
             pieces.append([streams.mean(figures @ shares.T) for figures in outcome])
         return Replay(*(np.concatenate(figures) for figures in zip(*pieces, strict=True)))
 

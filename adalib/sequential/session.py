@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.sequential.certificate import Certificate
 from adalib.sequential.evidence import LiveEvidence, SignalPolicy
 from adalib.sequential.rules import Rule
 
@@ -83,7 +82,6 @@ class Session:
         self._member = member
         self._evidence = LiveEvidence(policy, features)
         self._n = 0
-        self.certificate = Certificate()
         self.reads = policy.reads
         self.goes_on = True
 
@@ -117,7 +115,6 @@ class Session:
             Whether another answer is worth its price. Once it is not, this stays so.
         """
         self._evidence.add(answer, fields)
-        self.certificate.add(None if answer == "" else answer)
         self._n += 1
         schedule = self._policy.schedule
         checkpoint = int(np.searchsorted(schedule, self._n))

@@ -8,72 +8,31 @@ before any comes first twice.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
-from adalib.datasets.saved import number
 from adalib.sequential.votes import Votes, count_votes, vote_weight
 
-Cost = Literal["samples", "tokens"] | Callable[[Responses], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Money:
-    """A price list in money.
-
-    Attributes
-    ----------
-    per_token : float
-        Price of one generated token.
-    per_answer : float
-        Price of asking at all, for example of the prompt.
-    """
-
-    per_token: float
-    per_answer: float = 0.0
-
-    def __call__(self, responses: Responses) -> np.ndarray:
-        """Return the price of every answer, shape (N, R)."""
-        return self.per_answer + self.per_token * answer_costs(responses, "tokens")
+Cost = Literal["samples", "tokens"]
 
 
 def answer_costs(responses: Responses, cost: Cost) -> np.ndarray:
-    """Return the cost of every answer, shape (N, R): 1, its tokens, or by a price list."""
-    if callable(cost):
-        return np.asarray(cost(responses), dtype=float)
+    """Return the cost of every answer, shape (N, R): 1, or its tokens."""
     if cost == "samples":
         return np.ones((responses.n, responses.samples))
     if cost != "tokens":
-        raise ValueError(f"cost must be 'samples', 'tokens' or a price list, got {cost!r}")
+        raise ValueError(f"cost must be 'samples' or 'tokens', got {cost!r}")
     if responses.tokens is None:
         raise DataError(
             f'{responses.source}: has no tokens; add "tokens" to every line, '
             'or let cost be "samples"'
         )
     return responses.tokens
-
-
-def cost_to_save(cost: Cost) -> Any:
-    """Return a cost as plain values; raise ValueError for a function of one's own."""
-    if isinstance(cost, Money):
-        return asdict(cost)
-    if callable(cost):
-        raise ValueError("the policy's costs come from a function, which cannot be saved")
-    return cost
-
-
-def cost_from_saved(saved: Any) -> Cost:
-    """Return the cost that `cost_to_save` wrote; raise ValueError for anything else."""
-    if isinstance(saved, dict) and set(saved) == {"per_token", "per_answer"}:
-        return Money(**{name: number(price, name, 0, 1e12) for name, price in saved.items()})
-    if saved not in ("samples", "tokens"):
-        raise ValueError("its cost is neither samples nor tokens nor a price list")
-    return saved
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +76,7 @@ def make_streams(
         Orders per question; never more than it has answers.
     seed : int
         Seed of the shuffle.
-    cost : {"samples", "tokens"} or function of Responses
+    cost : {"samples", "tokens"}
         What an answer costs.
 
     Returns

@@ -6,10 +6,9 @@ like it, and as words otherwise.
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from importlib import import_module
@@ -22,9 +21,6 @@ from adalib.vote.plain import COMMAND, WORD, Key, plain_form, value_key
 
 if TYPE_CHECKING:
     from adalib.vote.judge import Reading
-
-#: The shape of a form, and the step of its first value.
-Drawer = tuple[tuple, int]
 
 _VARIABLE_OR_LIST = re.compile(r"[a-df-hj-zA-Z,=<>]")  # but e and i are numbers
 _UNMATHEMATICAL = re.compile(r"[:@#?&;~'\"]|\d\s+\d|\d\.\d+\.|[-+*/=^]\s?$|^\s?[*/=^]")
@@ -60,7 +56,7 @@ def same_answer(a: str, b: str) -> bool:
     """
     a = plain_form(a)
     b = plain_form(b)
-    return bool(a and b) and _same(a, b)
+    return bool(a and b) and _same(a, b, _reading)
 
 
 def answer_classes(answers: Sequence[str]) -> np.ndarray:
@@ -98,7 +94,7 @@ def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
     formulas = _formulas_to_compare(first_text)
     judge = _judge() if formulas else None
     readings = judge.read_all(formulas) if judge else {}
-    class_of = _classes_of_values(first_text, readings)
+    class_of = _classes_of_values(first_text, lambda text: readings.get(text) or _reading(text))
     classes = [class_of[value_key(text)] if text else -1 for text in texts]
     given_up = {text: reading.given_up for text, reading in readings.items() if reading.given_up}
     return np.array(classes, dtype=int), given_up
@@ -114,57 +110,23 @@ def _formulas_to_compare(first_text: dict[Key, str]) -> list[str]:
     return formulas
 
 
-def _classes_of_values(first_text: dict[Key, str], readings: dict[str, Reading]) -> dict[Key, int]:
-    """Number the values by equivalence class, in their order.
-
-    A value is compared only with classes whose first members lie near it (see `_drawers`), so the
-    work does not grow with the square of their number.
-    """
+def _classes_of_values(
+    first_text: dict[Key, str], reading: Callable[[str], Reading]
+) -> dict[Key, int]:
+    """Number the values by equivalence class, in their order."""
     class_of: dict[Key, int] = {}
     first_members: list[str] = []  # by class
-    classes_in: dict[Drawer, set[int]] = {}
     for key, text in first_text.items():
-        drawers = _drawers(key, readings.get(text))
-        near: set[int] = set()
-        for shape, step in drawers:
-            for neighbour in (step - 1, step, step + 1):
-                near |= classes_in.get((shape, neighbour), set())
-        equal = (number for number in sorted(near) if _same(first_members[number], text))
-        new_class = len(first_members)
-        class_of[key] = next(equal, new_class)
-        if class_of[key] == new_class:
+        equal = (
+            number for number, member in enumerate(first_members) if _same(member, text, reading)
+        )
+        class_of[key] = next(equal, len(first_members))
+        if class_of[key] == len(first_members):
             first_members.append(text)
-            for drawer in drawers:
-                classes_in.setdefault(drawer, set()).add(new_class)
     return class_of
 
 
-def _drawers(key: Key, reading: Reading | None) -> list[Drawer]:
-    """Return where an answer lies, for each of its meanings; equal ones are at most a step apart.
-
-    Words lie nowhere, since only equal words are the same answer.
-    """
-    if isinstance(key, tuple):
-        return [(("value",), _step(value)) for value in key]
-    drawers: list[Drawer] = []
-    if reading is not None:
-        for form in (*reading.forms, *reading.right_side):
-            # Forms that agree have their first value nearly in common.
-            value = float(form.values[0][0].real) if form.values else 0.0
-            drawers.append((form.shape, _step(value)))
-    return drawers
-
-
-def _step(value: float | Fraction) -> int:
-    """Return a number's place on a scale that is linear near 0 and logarithmic further out.
-
-    So numbers that are absolutely or relatively near are at most one step apart. All huge numbers
-    share a step.
-    """
-    return math.floor(1000 * math.asinh(max(-1e300, min(value, 1e300))))
-
-
-def _same(a: str, b: str) -> bool:
+def _same(a: str, b: str, reading: Callable[[str], Reading]) -> bool:
     """Whether two plain answers are the same; the commonest cases first."""
     key_a = value_key(a)
     key_b = value_key(b)
@@ -178,7 +140,7 @@ def _same(a: str, b: str) -> bool:
             return False
     if not (_mathematical(a) and _mathematical(b)) or _judge() is None:
         return False
-    return _reading(a).equals(_reading(b))
+    return reading(a).equals(reading(b))
 
 
 def is_formula(answer: str) -> bool:

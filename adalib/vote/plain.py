@@ -57,7 +57,6 @@ CHOICE = re.compile(
     r"[(\[]?([A-Ja-j])[)\].:]{0,2}|(?:[(\[]([A-J])[)\]]|([A-J])[).:]) .*"
     r"|([A-J]),? (?:because|since|as) .*"
 )
-TRUTH = re.compile(r"\W{0,5}(yes|no|true|false)\b", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{3}")
 COMMAND = re.compile(r"\\(?:begin|end)\{\w*\}|\\[a-zA-Z]+|\b(?:sqrt|frac|sin|cos|tan|log|exp)\b")
 

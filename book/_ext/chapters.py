@@ -35,10 +35,11 @@ MOVED = {
     "f_patterns": "b_replication",
     "replication": "b_replication",
 }
+# Labels once began with a chapter's number, and begin with its key now.
 _SIGNPOST = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>This page has moved</title>
 <link rel="canonical" href="{new}.html"><meta http-equiv="refresh" content="0; url={new}.html">
-<script>location.replace("{new}.html" + location.hash)</script>
+<script>location.replace("{new}.html" + location.hash.replace(/^#ch\\d+b?-/, "#{key}-"))</script>
 <p>This page is now <a href="{new}.html">here</a>.</p></html>
 """
 _ONE = r"(?:\d+|[A-Z]\b)"
@@ -129,7 +130,7 @@ def leave_signposts(app, exception) -> None:
         for old, new in MOVED.items():
             if (Path(app.outdir) / "notebooks" / f"{new}.html").exists():
                 Path(app.outdir, "notebooks", f"{old}.html").write_text(
-                    _SIGNPOST.format(new=new), encoding="utf-8"
+                    _SIGNPOST.format(new=new, key=new.partition("_")[2]), encoding="utf-8"
                 )
 
 

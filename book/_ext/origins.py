@@ -1,7 +1,8 @@
 """Numbers that cells glued: a role for gains in points, and links from numbers to cells.
 
-``{points}`c06_gain``` quotes 0.0361 as +3.6, ``{points}`c06_gain:2``` as +3.61; the sentence around
-it says "points". A number leads to the cell that computed it, if the page shows that cell.
+``{points}`learning_gain``` quotes 0.0361 as +3.6, ``{points}`learning_gain:2``` as +3.61; the
+sentence around it says "points". A number leads to the cell that computed it, if the page shows
+that cell.
 There ``book/_static/notes.js`` opens a note with the files behind the cell, what computed them, and
 the tests that repeat a part of it.
 """
@@ -99,7 +100,7 @@ def origin_of(root: Path, name: str) -> list[str]:
     """Return a data set's name, its place on the data cards, and what computes and tests it.
 
     >>> origin_of(Path(__file__).parents[2], "minds.jsonl")[2]
-    'computed by data/record_minds.py, a part again by tests/evaluate/test_recorded.py'
+    'computed by data/record_minds.py, a part again by tests/adabook/test_recorded.py'
     """
     if not name.endswith(".jsonl"):
         return [name, name, ""]

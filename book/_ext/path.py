@@ -27,37 +27,37 @@ class Stop(NamedTuple):
 
 STOPS = (
     Stop(
-        "ch01-kinds",
+        "motivation-kinds",
         "The question",
         5,
         "which questions do more answers help?",
     ),
     Stop(
-        "ch02-one-price",
+        "oracle-one-price",
         "The price",
         3,
         "lets every question decide for itself",
     ),
     Stop(
-        "ch03-slopes",
+        "budgets-slopes",
         "The frontier",
         4,
         "the best accuracy at every budget, exactly",
     ),
     Stop(
-        "ch07-noise",
+        "results-noise",
         "What the text cannot tell",
         3,
         "random numbers do as well, and neither shows a gain on new questions",
     ),
     Stop(
-        "ch09-idea",
+        "stopping-idea",
         "Stopping",
         3,
         "the same price says when to stop asking",
     ),
     Stop(
-        "ch10-money",
+        "deploy-money",
         "Does it pay for me?",
         2,
         "your own answers, your own prices",

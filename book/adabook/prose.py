@@ -12,7 +12,7 @@ from adalib.evaluate.intervals import Interval
 
 
 def give(prefix: str = "", **values: Any) -> None:
-    """Hand values to the prose: after ``give("c03_", over=6)`` it may quote ``c03_over``.
+    """Hand values to the prose: after ``give("budgets_", over=6)`` it may quote ``budgets_over``.
 
     An `Interval` becomes ``_mean``, ``_low`` and ``_high``. Explained in the teaching page, "How to
     add a chapter".
@@ -33,8 +33,8 @@ def glue(name: str, value: Any, display: bool = False) -> None:
 def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
     """The names and plain values that `give` hands out.
 
-    >>> named("c03_", {"over": np.int64(6), "gain": Interval(0.2, np.float64(0.1), 0.3)})
-    {'c03_over': 6, 'c03_gain_mean': 0.2, 'c03_gain_low': 0.1, 'c03_gain_high': 0.3}
+    >>> named("budgets_", {"over": np.int64(6), "gain": Interval(0.2, np.float64(0.1), 0.3)})
+    {'budgets_over': 6, 'budgets_gain_mean': 0.2, 'budgets_gain_low': 0.1, 'budgets_gain_high': 0.3}
     """
     plain: dict[str, Any] = {}
     for name, value in values.items():

@@ -30,8 +30,6 @@ LADDER: Mapping[str, tuple[str, ...]] = {
 
 #: How the table marks a peer that is not tuned.
 AS_PUBLISHED = "as published"
-#: Name of priced stopping with escalation in the table.
-GO_UP = "go on or go up"
 #: Numbers of answers at which a priced policy may stop; the mix and the oracle have the same.
 STOPS = (*range(1, 17), 20, 24, 28, 32, 40)
 #: Orders in which a rule sees its training answers: few, so that anyone can compute it again.

@@ -47,7 +47,7 @@ def book():
         works,
         {},
         Anything(),
-        {"ex-03-save": "3.2"},
+        {"ex-budgets-save": "3.2"},
         "pip install it",
         contents.keys(),
     )

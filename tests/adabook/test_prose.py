@@ -20,8 +20,13 @@ def glued(monkeypatch):
 
 
 def test_numbers_are_given_under_their_prefix(glued):
-    give("c03_", over=np.int64(6), share=np.float32(0.5), name="word-hot", **{"deepseek-v3": 7})
-    assert glued == {"c03_over": 6, "c03_share": 0.5, "c03_name": "word-hot", "c03_deepseek-v3": 7}
+    give("budgets_", over=np.int64(6), share=np.float32(0.5), name="word-hot", **{"deepseek-v3": 7})
+    assert glued == {
+        "budgets_over": 6,
+        "budgets_share": 0.5,
+        "budgets_name": "word-hot",
+        "budgets_deepseek-v3": 7,
+    }
     assert [type(value) for value in glued.values()] == [int, float, str, int]
     glued.clear()
     interval = adalib.mean_interval([0.0, 1.0, 1.0])
@@ -40,5 +45,5 @@ def test_seconds_are_those_of_the_shortest_run(monkeypatch):
 def test_outside_the_book_a_number_is_given_to_nobody(monkeypatch):
     """A notebook that was downloaded runs with the package alone."""
     monkeypatch.setitem(sys.modules, "myst_nb", None)
-    give("c03_", over=6)
-    glue("c03_price", 0.02, display=False)
+    give("budgets_", over=6)
+    glue("budgets_price", 0.02, display=False)

@@ -409,7 +409,7 @@ def test_index_and_search_work_from_disk(html, page):
         ("winner's curse", "notebooks/06_estimation.html#the-winner-s-curse"),
         ("theorem Everett", "notebooks/04_duality.html#thm-everett"),
         ("race", "notebooks/10_race.html"),
-        ("exercise bisection", "notebooks/03_budgets.html#ex-03-bisection"),
+        ("exercise bisection", "notebooks/03_budgets.html#ex-budgets-bisection"),
         ("effort", "notebooks/12_menus.html"),
         ("install", "book/operate.html#install"),
     ],

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import labels
 from bs4 import BeautifulSoup
 
-KNOWN = {"ch05-windows": ("notebooks/05", "id3"), "here": ("notebooks/12", "id1")}
+KNOWN = {"estimation-windows": ("notebooks/05", "id3"), "here": ("notebooks/12", "id1")}
 
 
 def test_a_label_becomes_an_address_or_a_warning(monkeypatch):
@@ -30,15 +30,15 @@ def test_a_label_becomes_an_address_or_a_warning(monkeypatch):
         return context["body"]
 
     page = (
-        '<a class="adalib-see" href="#ch05-windows" style="x">5</a>'
-        '<a href="#ch05-windows">as is</a>'
+        '<a class="adalib-see" href="#estimation-windows" style="x">5</a>'
+        '<a href="#estimation-windows">as is</a>'
     )
     links = BeautifulSoup(resolved(page), "html.parser").find_all("a")
-    assert [a["href"] for a in links] == ["05.html#id3", "#ch05-windows"]
+    assert [a["href"] for a in links] == ["05.html#id3", "#estimation-windows"]
     here = '<a class="adalib-see" href="#here">x</a>'
     assert resolved(here) == here.replace("#here", "#id1")
     place = '<span class="adalib-chapter">{}</span>'
-    link = '<a class="adalib-see" href="#ch05-windows">See {}</a>'
+    link = '<a class="adalib-see" href="#estimation-windows">See {}</a>'
     assert "See chapter 5<" in resolved(link.format(place.format("in the book")))
     assert "See Chapter 5<" in resolved(link.format(place.format("In the book")))
     assert warned == []

@@ -12,23 +12,23 @@ from conftest import ROOT
 from adabook.paper.results import recorded_rows
 from adabook.recorded import recorded_cells
 
-# A line a thing, with every name by which a page has it; c12_by_X is the number behind a verdict of
-# chapter 12.
+# One line per number, with every name by which a page has it; referee_by_X is the number behind a
+# verdict of the chapter "The referee".
 SAME = """
-n_word c02_n c06_n
-n_questions c08_questions
-c02_free c06_free_oracle
-c02_out_hard c12_by_leaving
-c02_printed_gsm c12_by_free
-c03_over c12_by_targeting
-c03_under c12_by_nine
-c04_cases ad_cases
-c05_math_ratio c12_by_windows_claim
-c05_math_jensen c12_by_upper
-c05_math_agree c12_by_few_trials
-c05_math_error c12_by_one_trial
-c07_implied_gain c12_by_everywhere
-c07_few_out_text c12_by_method_claim
+n_word oracle_n learning_n
+n_questions results_questions
+oracle_free learning_free_oracle
+oracle_out_hard referee_by_leaving
+oracle_printed_gsm referee_by_free
+budgets_over referee_by_targeting
+budgets_under referee_by_nine
+duality_cases ad_cases
+estimation_math_ratio referee_by_windows_claim
+estimation_math_jensen referee_by_upper
+estimation_math_agree referee_by_few_trials
+estimation_math_error referee_by_one_trial
+results_implied_gain referee_by_everywhere
+results_few_out_text referee_by_method_claim
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 QUOTED = re.compile(r"\{(glue:text|points)\}`(\w+)(?::([^`]+))?`")

@@ -1,14 +1,11 @@
 """The package where a system has less: no XGBoost, no locks, no limits, no threads, no
 processes."""
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -53,34 +50,3 @@ def test_other_trees_learn_the_same(both):
     for found in (whole, bare):  # the curves follow the first feature alone
         assert found["curve error"] < 0.03
         assert found["first feature"] > 0.9
-
-
-@pytest.mark.parametrize(
-    "module", [None, ModuleType("empty")]
-)  # as on Windows, and as in JupyterLite
-def test_memory_that_nobody_limits_has_no_end(monkeypatch, module):
-    from adalib.datasets import files
-
-    monkeypatch.setitem(sys.modules, "resource", module)
-    monkeypatch.setattr(
-        files, "Path", lambda name: Path("/nowhere") / name.strip("/")
-    )  # no /proc, no /sys
-    assert files.free_memory() > 1e15
-    assert files.most_memory() == 0
-
-
-def test_work_that_waits_runs_without_a_thread_in_a_browser(monkeypatch):
-    from adalib.llm import loop
-
-    async def work():
-        async with asyncio.timeout(60):
-            return await asyncio.gather(asyncio.sleep(0.001, 0), asyncio.to_thread(abs, -1))
-
-    async def on_a_page():  # whose own loop runs
-        return loop.wait_for(work())
-
-    monkeypatch.setattr(sys, "platform", "emscripten")
-    with ThreadPoolExecutor(
-        1
-    ) as fresh:  # where no browser of another test has left its loop running
-        assert fresh.submit(asyncio.run, on_a_page()).result() == [0, 1]

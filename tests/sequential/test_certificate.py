@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from adalib.sequential.certificate import (
-    Certificate,
     certified,
-    inverse_evidence,
     log_evidence,
 )
 
@@ -24,7 +22,6 @@ def test_evidence_is_the_integral(a, r):
         lambda theta: 2 * (2 * theta) ** a * (2 * (1 - theta)) ** r, 0.5, 1, epsabs=0, limit=200
     )
     assert np.exp(log_evidence(a, r)) == pytest.approx(whole, rel=1e-9)
-    assert inverse_evidence(a, r) == pytest.approx(1 / whole, rel=1e-9)
     assert np.exp(log_evidence(a, 0)) == pytest.approx((2.0 ** (a + 1) - 1) / (a + 1))
 
 
@@ -103,19 +100,3 @@ def test_certainty_is_dear():
     when, which = certified(classes, ALPHA)
     assert np.median(when) == 23  # where a Beta threshold of 0.95 takes 7
     assert (which == 0).mean() > 0.99
-
-
-@given(CLASSES)
-def test_one_question_is_certified_as_many_are(rows):
-    rows = [[0] * 12 + row for row in rows] if len(rows) % 2 else rows
-    when, which = certified(rows, 0.2)
-    for row, first, winner in zip(rows, when, which, strict=True):
-        one, risks = Certificate(), [1.0]
-        for answer in row:
-            one.add(None if answer < 0 else answer)
-            risks.append(one.risk)
-        assert next((n for n, risk in enumerate(risks) if risk <= 0.2), len(row) + 1) == first
-        assert (np.diff(risks) <= 0).all()
-        assert winner == -1 or one.risk_of(int(winner)) <= 0.2
-    assert Certificate().answer is None
-    assert Certificate().risk == Certificate().risk_of("7") == 1.0

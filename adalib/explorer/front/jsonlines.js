@@ -1,4 +1,4 @@
-// A reader's own JSON Lines of sampled answers, checked by the rules of adalib.load: tests/question_cases.json holds
+// A reader's own JSON Lines of sampled answers, checked by the rules of adalib.load: tests/helpers/question_cases.json holds
 // both, and the collector, to the same verdicts.
 
 const REQUIRED = ["id", "question", "gold", "answers"];

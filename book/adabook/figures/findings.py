@@ -76,10 +76,10 @@ def finding(
     ``label`` is that of the section that shows it. ``gains`` are drawn as dots, one per name, in
     points. Their intervals, and the text ``more``, open on a click.
 
-    >>> finding("+3.1 points", "of accuracy.", "ch07-real").html.count("adalib-see")
+    >>> finding("+3.1 points", "of accuracy.", "results-real").html.count("adalib-see")
     1
     >>> gains = {"MATH": Interval(0.03, 0.01, 0.05)}
-    >>> finding("+3", "points.", "ch07-real", gains).html.count("<circle")
+    >>> finding("+3", "points.", "results-real", gains).html.count("<circle")
     1
     """
     quote = f"<strong>{html.escape(number)}</strong> <span>{html.escape(words)}</span>"

@@ -7,13 +7,11 @@ A function computes all that its game needs and leaves it on the page as data;
 from adabook.games.base import Game
 from adabook.games.classroom import market
 from adabook.games.holding import PriceList, bill, hold, hold_run, still_run
-from adabook.games.menus import Charges, menu_bill, priced_in_dollars
 from adabook.games.prices import feed, guess, kinds, lineup, sentence, spend, tangent, votes
 from adabook.games.racing import race
 from adabook.games.stopping import limit_prices, states, stop
 
 __all__ = [
-    "Charges",
     "Game",
     "PriceList",
     "bill",
@@ -25,8 +23,6 @@ __all__ = [
     "limit_prices",
     "lineup",
     "market",
-    "menu_bill",
-    "priced_in_dollars",
     "race",
     "sentence",
     "spend",

@@ -209,7 +209,7 @@ def test_what_is_not_printed_contradicts_nothing():
 def test_the_numbers_decide_the_status(meant, ours, holds, status, monkeypatch):
     checks = (Check("x", 0.0, "=", 0.0 if holds else 1.0),)
     monkeypatch.setattr(Row, "outcome", Outcome((Cell("c", 1.0, ours),), checks=checks))
-    row = Row("x", "", "", meant, "ch00-reading", "nothing")
+    row = Row("x", "", "", meant, "data-reading", "nothing")
     assert row.status == status
     assert row.confirmed == (status == meant)
 

@@ -9,17 +9,17 @@ line of the fault and words that the message holds.
 
 import json
 import re
-from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from adalib import load
+from adalib.collect import load_questions
 from adalib.datasets.files import DataError
-from adalib.llm.questions import load_questions
 
 pytest_plugins = ["explorer_page"]
 
-CASES = json.loads(Path(__file__).with_name("question_cases.json").read_text(encoding="utf-8"))
+CASES = json.loads((ROOT / "tests/helpers/question_cases.json").read_text(encoding="utf-8"))
 
 
 def body(case: dict) -> bytes:

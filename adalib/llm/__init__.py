@@ -1,1 +1,0 @@
-"""Any OpenAI-compatible endpoint: one answer, or many with resuming; and a local model."""

@@ -1,0 +1,244 @@
+"""Sampled answers: tables, halves, and files that bring them back."""
+
+import math
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adalib.datasets.files import DataError
+from adalib.datasets.loading import load
+from adalib.datasets.responses import Responses
+from adalib.evaluate.crossfit import compared
+from adalib.evaluate.first_vote import joined
+
+
+def responses(answers, gold="4", **more):
+    n = len(answers)
+    return Responses([str(i) for i in range(n)], ["?"] * n, [gold] * n, answers, **more)
+
+
+def test_table(monkeypatch):
+    # Right are "4" and "4.0", one class of two; "5" is the other.
+    mine = responses([["4", "5", "4.0"]])
+    table = mine.table((1, 2, 3))
+    assert table.acc == pytest.approx(np.array([[2 / 3, 2 / 3, 1.0]]))
+    assert table.cost.tolist() == [1, 2, 3]
+    assert table.budgets == (1, 2, 3)
+    assert table.ids == ("0",)
+    paid = responses([["4", "4"], ["5", "5"]], tokens=[[10, 20], [1, 3]]).table(
+        (1, 2), cost="tokens"
+    )
+    assert paid.cost.tolist() == [[15, 30], [2, 4]]
+    first = responses([["5", "4", "4", "5"], ["4", "5", "4", "5"]]).table(
+        (1, 2), "windows", "first"
+    )
+    assert first.acc.tolist() == [[0.5, 0.5], [0.5, 1.0]]
+    flags = responses([["4", "5", "5"]], correct=[[0, 1, 1]])  # they replace the comparison
+    assert flags.table((1, 3)).acc == pytest.approx(np.array([[2 / 3, 1.0]]))
+    monkeypatch.setattr("adalib.datasets.responses.judged", None)  # classes are found once
+    mine.table((1, 2), ties="first")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            {"budgets": (1, 4)},
+            "file.jsonl: has 2 answers per question, and budget 4",
+        ),
+        (
+            {"budgets": (1,), "cost": "tokens"},
+            "file.jsonl: has no tokens",
+        ),
+        ({"budgets": (2, 1)}, "(2, 1)"),
+        ({"budgets": ()}, "()"),
+        ({"budgets": (1,), "estimator": "all"}, "'all'"),
+        ({"budgets": (1,), "ties": "last"}, "'last'"),
+        ({"budgets": (1,), "cost": "money"}, "'money'"),
+    ],
+)
+def test_table_refusals(arguments, says):
+    with pytest.raises(ValueError, match=r"\A[^\n]+\Z") as caught:
+        responses([["4", "5"]], source="file.jsonl").table(**arguments)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"questions": ["?"]}, "questions has 1 entries for 2 ids"),
+        ({"levels": [1]}, "levels has 1 entries for 2 ids"),
+        ({"extras": {"family": []}}, "family has 0 entries for 2 ids"),
+        ({"answers": [["4"], ["4", "5"]]}, "question 'b' has 2 answers and the first 1"),
+        ({"tokens": [[1], [2, 3]]}, "inhomogeneous"),
+        ({"tokens": [[1, 2]]}, r"tokens has shape \(1, 2\); give \(2, 2\)"),
+        ({"logprob": [[-1, np.nan], [0, 0]]}, "logprob"),
+        ({"ids": ["a", "a"]}, "same id"),
+        ({"ids": [], "questions": [], "golds": [], "answers": []}, "at least one question"),
+    ],
+)
+def test_construction_is_checked(change, says):
+    sound = {
+        "ids": ["a", "b"],
+        "questions": ["?", "?"],
+        "golds": ["4", "4"],
+        "answers": [["4", "5"], ["4", "5"]],
+    }
+    with pytest.raises(ValueError, match=says):
+        Responses(**{**sound, **change})
+
+
+FULL = Responses(
+    ["a", "b", "c"],
+    ["?", "??", "???"],
+    ["1", "2", "3"],
+    [[f"{q}{s}" for s in range(5)] for q in range(3)],
+    levels=[1, 2, None],
+    tokens=np.arange(15.0).reshape(3, 5),
+    correct=np.arange(15).reshape(3, 5) % 2,
+    logprob=-np.arange(15).reshape(3, 5) / 4,
+    extras={
+        "texts": [[f"t{q}{s}" for s in range(5)] for q in range(3)],
+        "family": ["x", None, "z"],
+    },
+)
+
+
+@pytest.mark.parametrize("rows", [[2, 0], np.array([2, 0]), [-1, 0]])
+def test_take(rows):
+    part = FULL.take(rows)
+    assert part.ids == ["c", "a"]
+    assert part.answers == [FULL.answers[2], FULL.answers[0]]
+    assert part.tokens[0, 0] == 10
+    assert part.correct[0].tolist() == [0, 1, 0, 1, 0]
+    assert part.logprob[0, 0] == -10 / 4
+    assert part.levels == [None, 1]
+    assert part.extras["family"] == ["z", "x"]
+    assert FULL.take([True, False, True]).ids == ["a", "c"]
+
+
+def test_split_samples_deals_everything_once():
+    one, two = FULL.split_samples(seed=0)
+    assert (one.samples, two.samples) == (2, 3)
+    for q in range(3):
+        for half in (one, two):
+            assert half.answers[q] == sorted(half.answers[q])
+            assert half.extras["texts"][q] == [f"t{answer}" for answer in half.answers[q]]
+            assert half.tokens[q].tolist() == [5 * q + int(answer[1]) for answer in half.answers[q]]
+            assert half.logprob[q].tolist() == [
+                -(5 * q + int(answer[1])) / 4 for answer in half.answers[q]
+            ]
+            assert half.correct[q].tolist() == [
+                (5 * q + int(answer[1])) % 2 for answer in half.answers[q]
+            ]
+        assert sorted(one.answers[q] + two.answers[q]) == FULL.answers[q]
+    assert one.extras["family"] == ["x", None, "z"]
+    assert one.answers == FULL.split_samples(seed=0)[0].answers
+    assert {tuple(FULL.split_samples(seed)[0].answers[0]) for seed in range(50)} >= {
+        ("00", "01"),
+        ("03", "04"),
+    }
+    with pytest.raises(DataError, match="sample at least two"):
+        responses([["4"]]).split_samples(0)
+
+
+def test_halves_have_the_classes_of_a_new_comparison():
+    drawn = (
+        np.random.default_rng(0).choice(["", "7", "1/2", "0.5", "8", "x"], size=(60, 9)).tolist()
+    )
+    names = [str(i) for i in range(60)]
+    compared, fresh = (Responses(names, names, ["7"] * 60, drawn) for _ in range(2))
+    assert compared.classes.max() > 2
+    for one, two in zip(compared.split_samples(3), fresh.split_samples(3), strict=True):
+        assert "classes" in one.__dict__
+        np.testing.assert_array_equal(one.classes, two.classes)
+        np.testing.assert_array_equal(one.values, two.values)
+
+
+def test_set_aside_keeps_every_sampled_field():
+    first, rest = FULL.set_aside(1)
+    assert first.logprob[:, 0].tolist() == FULL.logprob[:, 1].tolist()
+    assert rest.logprob.tolist() == np.delete(FULL.logprob, 1, axis=1).tolist()
+    votes = compared(FULL)
+    for name in ("tokens", "logprob"):
+        assert getattr(votes, name).tolist() == getattr(FULL, name).tolist()
+        assert (
+            getattr(joined(first, rest), name)[:, 0].tolist() == getattr(FULL, name)[:, 1].tolist()
+        )
+    assert joined(replace(first, logprob=None), rest).logprob is None
+
+
+def same(one, two):
+    for name in ("ids", "questions", "golds", "answers", "levels", "extras"):
+        assert getattr(one, name) == getattr(two, name)
+    for name in ("tokens", "correct", "logprob"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+def test_what_was_saved_is_loaded(tmp_path, name):
+    FULL.save(tmp_path / name)
+    first = (tmp_path / name).read_bytes()
+    same(load(tmp_path / name), FULL)
+    FULL.save(tmp_path / name)
+    assert (tmp_path / name).read_bytes() == first
+    assert os.listdir(tmp_path) == [name]
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+plain = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), n=st.integers(1, 4), r=st.integers(1, 4))
+def test_any_text_survives_a_file(tmp_path, data, n, r):
+    def column(each):
+        return data.draw(st.lists(each, min_size=n, max_size=n))
+
+    samples = st.lists(texts, min_size=r, max_size=r)
+    counts = st.lists(st.floats(0, 1e15), min_size=r, max_size=r)
+    made = Responses(
+        data.draw(st.lists(texts, min_size=n, max_size=n, unique=True)),
+        column(texts),
+        column(texts.filter(str.strip)),
+        column(samples),
+        levels=data.draw(st.none() | st.just([1] * n)),
+        tokens=np.array(column(counts)),
+        extras={"note": ["x", *column(plain)[1:]]},
+    )
+    made.save(tmp_path / "round.jsonl.gz")
+    back = load(tmp_path / "round.jsonl.gz")
+    same(back, made)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path):
+    path = tmp_path / "out.jsonl"
+    FULL.save(path)
+    before = path.read_bytes()
+    for bad in (math.nan, object(), {1, 2}):
+        with pytest.raises(DataError, match="line 2: cannot be written as JSON"):
+            responses([["4"], ["5"]], extras={"note": ["fine", bad]}).save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["out.jsonl"]
+    with pytest.raises(DataError, match="No such file or directory"):
+        FULL.save(tmp_path / "gone" / "out.jsonl")
+
+
+def test_save_through_a_link(tmp_path):
+    (tmp_path / "real.jsonl").write_text("old")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    responses([["4"]], extras={"share": [np.array([0.5])], "size": [np.int64(3)]}).save(
+        tmp_path / "link.jsonl"
+    )
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert load(tmp_path / "real.jsonl").extras == {"share": [[0.5]], "size": [3]}
