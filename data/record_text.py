@@ -56,6 +56,9 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
             yield f"{name}, fifteen, deal {seed}", partial(fifteen, answers, seed)
             yield f"{name}, embedded, deal {seed}", partial(embedded, answers, seed)
             yield f"{name}, weighted, deal {seed}", partial(weighted, few, seed)
+    for seed in DEALS[:2]:  # two deals show that one answer more is not worth its cost
+        for name in BENCHMARKS:
+            answers = benchmark(name)
             yield f"{name}, counted, deal {seed}", partial(sixteen, answers, seed, False)
             yield f"{name}, reused, deal {seed}", partial(sixteen, answers, seed, True)
 
@@ -116,13 +119,18 @@ def sixteen(answers: Responses, seed: int, reused: bool) -> list[dict]:
 
 
 def weighted(answers: Responses, seed: int) -> list[dict]:
-    """Score the ranked classifier with votes weighted by certainty, over the mix of such votes."""
-    menu = [stop for stop in STOPS if 2 * stop <= answers.samples]
+    """Score the ranked classifier with votes weighted by certainty, over the mix of such votes.
+
+    The policy gives 1, 2, 4, 8 or 16 answers, and the mix may give any number up to 40.
+    """
+    fine_menu = [stop for stop in STOPS if 2 * stop <= answers.samples]
     features = text_features(answers.questions).to_numpy()
     fold = deal(np.arange(answers.n), 5, seed)
     gains = np.zeros(answers.n)
     cost = 0.0
-    for choose, score, _ in weighted_tables(answers, menu, seed):
+    few = weighted_tables(answers, (1, 2, 4, 8, 16), seed)
+    many = weighted_tables(answers, fine_menu, seed)
+    for (choose, score, _), (_, fine, _) in zip(few, many, strict=True):
         columns = np.empty(answers.n, dtype=int)
         for out in np.unique(fold):
             train = fold != out
@@ -131,7 +139,7 @@ def weighted(answers: Responses, seed: int) -> list[dict]:
             columns[~train] = policy.predict(features[~train])
         right = score.acc[np.arange(answers.n), columns]
         spent = float(score.cost[columns].mean())
-        mix = best_mix(score.acc, score.cost, spent).expected(score.acc)
+        mix = best_mix(fine.acc, fine.cost, spent).expected(fine.acc)
         gains += (right - mix) / 2
         cost += spent / 2
     found = mean_interval(gains)
