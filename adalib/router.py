@@ -20,6 +20,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -491,7 +492,7 @@ class Router:
         saved = read_json(read_whole(path), str(path))
         try:
             with reading(saved, "router", 3):
-                kinds = {"stopping": PricedStopping, "race": PricedRace}
+                kinds: dict[str, Any] = {"stopping": PricedStopping, "race": PricedRace}
                 kind = kinds[saved["policy"]["kind"]]
                 budget = number(saved["budget"], "budget", 0)
                 usual = {name: number(mean, name) for name, mean in saved["usual"].items()}
@@ -647,8 +648,6 @@ def model_asker(
     >>> turn = {"role": "user", "content": "What is three plus four?"}
     >>> ask = model_asker(client, [turn], (), model="m", temperature=0.7)
     """
-    from openai.lib.streaming.chat import ChatCompletionStreamState
-
     if "logprob" in reads or "entropy" in reads:
         fields["logprobs"] = True
     if "entropy" in reads:
@@ -658,7 +657,9 @@ def model_asker(
         own = dict(fields)
         if own.get("seed") is not None:
             own["seed"] += runner.number  # or all answers would be the same
-        reply = ChatCompletionStreamState()
+        texts: list[str] = []
+        logprobs: list[Any] = []
+        finish = usage = None
         runner.tokens = 0
         stream = await client.chat.completions.create(
             messages=messages,  # type: ignore[call-overload]
@@ -668,9 +669,20 @@ def model_asker(
         )
         async with stream:
             async for chunk in stream:
-                reply.handle_chunk(chunk)
-                runner.tokens += bool(chunk.choices)  # an event usually brings one token
-        answer = read_completion(reply.get_final_completion())
+                usage = chunk.usage or usage
+                for choice in chunk.choices[:1]:
+                    runner.tokens += 1  # an event usually brings one token
+                    texts.append(choice.delta.content or "")
+                    logprobs += (choice.logprobs and choice.logprobs.content) or []
+                    finish = choice.finish_reason or finish
+        # Put together as if it had come in one piece; the library's own way takes quadratic time.
+        message = SimpleNamespace(content="".join(texts))
+        choice = SimpleNamespace(
+            message=message,
+            finish_reason=finish,
+            logprobs=SimpleNamespace(content=logprobs) if logprobs else None,
+        )
+        answer = read_completion(SimpleNamespace(choices=[choice], usage=usage))  # type: ignore[arg-type]
         return answer if answer.tokens is not None else replace(answer, tokens=runner.tokens)
 
     return ask

@@ -20,7 +20,8 @@
     const copy = JSON.parse(JSON.stringify(template || {}));
     const layout = (copy.layout = copy.layout || {});
     const set = (name, values) => (layout[name] = Object.assign(layout[name] || {}, values));
-    set("font", { color: p.text });
+    // On a slide, text is read from the back row.
+    set("font", document.querySelector(".deck-page") ? { color: p.text, size: 20 } : { color: p.text });
     for (const axis of ["xaxis", "yaxis"]) {
       // A fixed range: dragging a figure would zoom it, and on a phone nobody could scroll past it.
       set(axis, { gridcolor: p.grid, zerolinecolor: p.line, linecolor: p.line, tickcolor: p.line, fixedrange: true });
@@ -68,6 +69,7 @@
     delete figure.layout.sliders; // ours answers to touch, mouse and keyboard alike
     figure.layout.template = themed(figure.layout.template);
     figure.layout.dragmode = false;
+    if (document.querySelector(".deck-page")) figure.layout.height = Math.min(figure.layout.height ?? 420, 0.62 * innerHeight);
     figure.config = { responsive: true, displayModeBar: false };
     fold(figure, div.clientWidth);
     div.dataset.narrow = div.clientWidth < NARROW;

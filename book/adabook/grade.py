@@ -153,8 +153,9 @@ def _graded(
     student = str(answers.get("student_id") or "").strip()
     roster = sheet["roster"]
     if roster is not None:
-        notes += _suspicions(student, answers.get("tables"), file, roster)
-        if student not in roster:
+        owner = _owner(answers.get("tables"), roster)
+        notes += _suspicions(student, owner, file, roster)
+        if student not in roster or owner not in (student, None):
             return {"student_id": student}
     asked = []
     for exercise in sheet["exercises"]:
@@ -171,15 +172,21 @@ def _graded(
     return total | points | {"hints": "; ".join(hints)}
 
 
-def _suspicions(student: str, tables: Any, file: Path, roster: Mapping[str, Any]) -> Iterator[str]:
-    """What is odd about whose work this is: id, tables and file name should be one student's."""
+def _owner(tables: Any, roster: Mapping[str, Any]) -> str | None:
+    """Whose tables these are, or None if they are nobody's."""
     text = tables.get("text") if isinstance(tables, dict) else None
-    owner = next((name for name, one in roster.items() if one["tables"] == text), None)
+    return next((name for name, one in roster.items() if one["tables"] == text), None)
+
+
+def _suspicions(
+    student: str, owner: str | None, file: Path, roster: Mapping[str, Any]
+) -> Iterator[str]:
+    """What is odd about whose work this is: id, tables and file name should be one student's."""
     if student not in roster:
         whose = f"; its tables are those of {owner}" if owner else ""
         yield f"student_id {student!r} is not on the roster{whose}"
     elif owner != student:
-        whose = f"those of {owner}" if owner else "nobody's, so they were changed"
+        whose = f"those of {owner}" if owner else "no student's: they were changed"
         yield f"its tables are {whose}"
     named = [name for name in roster if name in file.stem]
     longest = max(named, key=len, default=student)  # "student-1" is also in "student-12"

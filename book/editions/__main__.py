@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from contents import keys
+from editions.exam import write_exam
 from editions.handout import hand_out, write_instructor
 from editions.pyodide import write_live
 from editions.quizzes import export
@@ -120,6 +121,15 @@ def _secret(folder: Path) -> str:
     return kept.read_text(encoding="utf-8").strip()
 
 
+def _exam(root: Path) -> None:
+    """An exam with new numbers, and its key."""
+    name = os.environ.get("NAME", "")
+    if not name:
+        raise EditionError("name the exam, and keep the name to yourself:  make exam NAME=autumn")
+    exam, key = write_exam(name, root / "_build" / "exam")
+    print(f"The exam:  {exam}\nIts key:   {key}")
+
+
 def _slides(root: Path) -> None:
     """A deck per chapter."""
     _check_built(root)
@@ -151,6 +161,7 @@ _EDITIONS: dict[str, Callable[[Path], None]] = {
     "student": _student,
     "instructor": _instructor,
     "otter": _otter,
+    "exam": _exam,
     "slides": _slides,
     "quizzes": _quizzes,
     "pdf": _pdf,

@@ -161,7 +161,7 @@ def homework_notebook(student: str, questions: Mapping[str, Question]) -> Notebo
         ),
     ]
     for name, question in questions.items():
-        variable = _homework_exercise(name).variable
+        variable = homework_exercise(name).variable
         where = f"\n\nThe table is `np.array(tables[{name!r}])`." if question.table else ""
         cells.append(new_markdown_cell(f"**{name}**\n\n```\n{question.text}\n```{where}"))
         cells.append(new_code_cell(f"{variable} = None  # your answer"))
@@ -173,7 +173,7 @@ def _tables(questions: Mapping[str, Question]) -> dict[str, list[list[float]]]:
     return {name: question.table for name, question in questions.items() if question.table}
 
 
-def _homework_exercise(name: str) -> Exercise:
+def homework_exercise(name: str) -> Exercise:
     """A question of homework as an exercise of one point."""
     exercise = Exercise("homework", name, "", 1)
     return exercise._replace(variable=f"my_{exercise.slug}")
@@ -206,7 +206,7 @@ def write_homework(secret: str, students: Sequence[str], wheel: Path, target: Pa
         file = re.sub(r"[^\w.@-]", "_", student)
         notebook = homework_notebook(student, questions)
         nbformat.write(notebook, target / "notebooks" / f"homework-{file}.ipynb")
-    exercises = [_homework_exercise(name) for name in questions]
+    exercises = [homework_exercise(name) for name in questions]
     _write_autograder(exercises, homework_roster(secret, students), wheel, target)
 
 

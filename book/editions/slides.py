@@ -1,13 +1,17 @@
-"""Slides: a deck per chapter, cut out of its built page with its figures and styles.
+"""Slides: a deck per chapter, cut out of its built page, as one file that stands alone.
 
-What a figure, a theorem or a prompt needs is on the slide; the prose is in the speaker's notes.
+What a figure, a theorem or a prompt needs is on the slide; the prose is in the speaker's notes. The
+file holds its styles, fonts, scripts and figures, and needs neither the book nor a network.
 """
 
 from __future__ import annotations
 
+import base64
 import copy
 import html
+import mimetypes
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,7 +39,7 @@ _POINTING = re.compile(
 # Words that may open a sentence which makes sense alone.
 _OPENING = re.compile(r"^(?:And|But|So|There is one exception:) ")
 # Scripts for a page that is read.
-_LEFT_OUT = re.compile(r"/(?:exercises|live|locked|progress|quiz|reachable)\.js")
+_LEFT_OUT = re.compile(r"/(?:exercises|live|progress|search|quiz|reachable)\.js")
 _HELP = (
     "→ next, ← back, F full screen, N notes, S speaker's window, O all slides, T light or dark, "
     "Esc leaves a slider; #slide=5 at the end of the address opens the fifth"
@@ -47,8 +51,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} · slides</title>
-{head}
-<link rel="stylesheet" href="../html/_static/deck.css">
+{styles}
 </head>
 <body class="deck-page">
 <main class="deck bd-article">
@@ -59,7 +62,6 @@ _PAGE = """<!doctype html>
 <button type="button" data-go="1" aria-label="Next slide">→</button>
 <span class="deck-help">{help}</span></footer>
 {scripts}
-<script src="../html/_static/deck.js" defer></script>
 </body>
 </html>
 """
@@ -227,6 +229,7 @@ def _cell(node: Tag, cut: list[Slide]) -> None:
             is_long = len(part.select("tr")) > _ROWS or len(_text_of(part.table)) > _LETTERS
             if not part.details and not is_long:  # what is folded, or longer, is for a reader
                 _own(cut, "figure", part)  # whole: an explorer brings its style and its script
+                cut[-1].notes.extend(map(copy.copy, part.select("figcaption")))
     elif code is not None and not folded:
         program = _without_checks(code)
         if program.count("\n") < _LINES and (output is not None or "def " in program):
@@ -316,27 +319,73 @@ def _unmarked(asked: Tag) -> list[Tag]:
     return notes
 
 
-def deck(page: str) -> str:
-    """The deck of a chapter's built page, to lie in a folder next to ``html/``."""
-    soup = BeautifulSoup(page, "html.parser")
-    styles = [str(tag) for tag in soup.select('link[rel="stylesheet"]')]
-    scripts = [str(tag) for tag in soup.select("head script, body > script") if _is_needed(tag)]
-    cut = slides(page)
-    text = _PAGE.format(
+def deck(page: Path) -> str:
+    """The deck of a chapter's built page, with all that it needs inside."""
+    text = page.read_text(encoding="utf-8")
+    soup = BeautifulSoup(text, "html.parser")
+    files = page.parents[1] / "_static"
+    sheets = [page.parent / _address(tag["href"]) for tag in soup.select('link[rel="stylesheet"]')]
+    sheets += [files / "fonts" / "all.css", files / "deck.css"]
+    cut = slides(text)
+    shown = BeautifulSoup("\n".join(map(_section, cut)), "html.parser")
+    _stand_alone(shown, page.parent)
+    scripts = [page.parent / _address(tag["src"]) for tag in _scripts(soup)]
+    libraries = [files / "lib" / "plotly.min.js"] if shown.select(".plotly-graph-div") else []
+    for explorer in shown.select(".adalib-explorer[data-settings]"):
+        names = explorer["data-program"], explorer["data-settings"]
+        libraries += [files / "explorer" / f"{name}.js" for name in names]
+    return _PAGE.format(
         title=html.escape(cut[0].title),
-        head="\n".join(styles),
-        slides="\n".join(map(_section, cut)),
-        scripts="\n".join(scripts),
+        styles="\n".join(f"<style>{_style(file)}</style>" for file in dict.fromkeys(sheets)),
+        slides=shown,
+        scripts="\n".join(
+            [*map(_script, scripts), _LOADED, *map(_script, dict.fromkeys(libraries))]
+            + [_script(files / "deck.js")]
+        ),
         help=_HELP,
     )
-    # Addresses count from html/notebooks/; the deck lies in slides/, next to html/.
-    text = re.sub(r'((?:href|src)=")\.\./(?!html/)', r"\1../html/", text)
-    return re.sub(r'((?:href|src)=")(?![a-z]+:|[#/.])', r"\1../html/notebooks/", text)
 
 
-def _is_needed(tag: Tag) -> bool:
-    """Whether a script is the book's own, and draws or plays something on a slide."""
-    return tag.get("defer") == "defer" and not _LEFT_OUT.search(str(tag["src"]))
+#: What a script would fetch is in the deck already.
+_LOADED = "<script>window.fetchScript = () => Promise.resolve();</script>"
+
+
+def _address(reference: str) -> str:
+    """The file that a page refers to, without what follows a question mark."""
+    return reference.partition("?")[0]
+
+
+def _scripts(soup: BeautifulSoup) -> list[Tag]:
+    """The book's own scripts that draw or play something on a slide."""
+    found = soup.select("head script[src], body > script[src]")
+    return [
+        tag for tag in found if tag.get("defer") == "defer" and not _LEFT_OUT.search(tag["src"])
+    ]
+
+
+def _style(file: Path) -> str:
+    """A style sheet; fonts of icons, which no slide shows, are left out."""
+    text = file.read_text(encoding="utf-8")
+    return re.sub(r'url\((?!"?(?:data|#))[^)]*\)', 'url("data:,")', text)
+
+
+def _script(file: Path) -> str:
+    """A script inside the page; it finds nothing next to itself there."""
+    text = file.read_text(encoding="utf-8")
+    text = text.replace("document.currentScript.src", "document.baseURI")
+    return "<script>" + text.replace("</script", "<\\/script") + "</script>"
+
+
+def _stand_alone(shown: BeautifulSoup, folder: Path) -> None:
+    """Put pictures into the slides, and turn links into the book to words."""
+    for image in shown.select("img[src]"):
+        file = folder / _address(image["src"])
+        if file.exists():
+            kind = mimetypes.guess_type(file.name)[0]
+            image["src"] = f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
+    for link in shown.select("a[href]"):
+        if not re.match(r"https?:|mailto:", link["href"]):
+            del link["href"]
 
 
 def _section(slide: Slide) -> str:
@@ -351,23 +400,23 @@ def _section(slide: Slide) -> str:
 
 
 def write_decks(root: Path, built: Path, target: Path) -> list[Path]:
-    """Write a deck for every chapter and appendix, and a list of them.
+    """Write a deck for every chapter but the last two, which a class reads, and a list of them.
 
-    ``root`` holds ``_toc.yml``, ``built`` the pages of the book; ``target`` lies next to ``built``.
+    ``root`` holds ``_toc.yml``, ``built`` the pages of the book.
     """
-    target.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
     written = []
     lines = []
-    for chapter in chapters(root):
+    for chapter in chapters(root, appendices=False)[:-2]:
         page = built / f"{chapter.name}.html"
-        text = deck(page.read_text(encoding="utf-8"))
-        (target / page.name).write_text(text, encoding="utf-8")
+        text = deck(page)
         written.append(target / page.name)
+        written[-1].write_text(text, encoding="utf-8")
         title = text.split("<title>", 1)[1].split(" · slides</title>", 1)[0]
         lines.append(f'<li><a href="{page.name}">{title}</a></li>')
     head = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Slides</title><h1>Slides</h1>'
     )
-    index = f"{head}<ul>{''.join(lines)}</ul><p>{_HELP}</p></html>\n"
-    (target / "index.html").write_text(index, encoding="utf-8")
+    (target / "index.html").write_text(f"{head}<ul>{''.join(lines)}</ul>", encoding="utf-8")
     return written

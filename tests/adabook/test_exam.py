@@ -16,6 +16,7 @@ from conftest import ROOT
 from scipy import integrate, optimize, stats
 
 import adalib
+from editions.exam import write_exam
 
 TEXT = (ROOT / "book" / "exam.md").read_text(encoding="utf-8")
 PARTS = re.split(r"^## (\d+)\. .*$", TEXT, flags=re.M)
@@ -411,3 +412,22 @@ def test_a_solution_says_what_loses_points(number):
 def test_there_are_twenty():
     assert list(QUESTIONS) == list(range(1, 21))
     assert set(COMPUTED) == set(QUESTIONS)
+
+
+@pytest.mark.parametrize("name", ["autumn", "spring", "resit"])
+def test_a_drawn_exam_agrees_with_the_linear_program(name, tmp_path):
+    exam, key = (path.read_text(encoding="utf-8") for path in write_exam(name, tmp_path))
+    assert "The answer is" not in exam
+    first = exam.split("## 2.")[0]
+    rows = re.findall(r"\| [XYZ] \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", first)
+    acc = np.array(rows, dtype=float)
+    budget = float(re.search(r"The budget is ([\d.]+)", first)[1])
+    value, _, _ = relaxed(acc, budget)
+    assert f"The value is {value:.4f}" in key
+    printed = float(re.search(r"lambda=([\d.]+)", key.split("(4)")[1])[1])
+    assert dual(acc, printed, budget) == pytest.approx(value, abs=2e-4)
+
+
+def test_another_name_gives_other_numbers(tmp_path):
+    first, second = (write_exam(name, tmp_path)[0].read_text() for name in ("a", "b"))
+    assert first.split("\n", 1)[1] != second.split("\n", 1)[1]

@@ -74,16 +74,16 @@ def test_homework_is_judged_by_its_key():
     assert not verdict("homework", "half", None, key).right
 
 
-def solved(capacity, fuel, demand):
-    bounds = [(0, most) for most in capacity]
-    return linprog(fuel, A_eq=[0 * fuel + 1], b_eq=[demand], bounds=bounds).x.round(9)
-
-
 class TestFunctions:
     """Functions are sent to the process that runs them with cloudpickle."""
 
     def test_a_function_may_use_the_package_and_global_names(self):
         assert verdict("oracle", "oracle", adalib.oracle_labels).right
+
+        def solved(capacity, fuel, demand):
+            bounds = [(0, most) for most in capacity]
+            return linprog(fuel, A_eq=[0 * fuel + 1], b_eq=[demand], bounds=bounds).x.round(9)
+
         assert verdict("markets", "dispatch", solved).right
 
     def test_the_judges_own_brute_force_is_not_there(self):

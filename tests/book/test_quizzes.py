@@ -85,4 +85,3 @@ def test_the_command_exports_quizzes_and_misconceptions(tmp_path):
     written = (tmp_path / "new" / "quizzes.xml").read_text(encoding="utf-8")
     assert count == len(ET.fromstring(written.encode())) > len(ITEMS)
     assert "{ch}" not in written, "chapters have numbers outside the book"
-    assert (tmp_path / "new" / "quizzes.zip").exists()

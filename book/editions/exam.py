@@ -1,0 +1,140 @@
+"""An exam with new numbers, drawn from a name: the questions in one file, the key in another.
+
+Two long questions are about a table of three questions and three budgets. The short ones are those
+of homework, whose typical mistakes say what loses points.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from adabook.homework import Question, drawn_questions
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import average_cost
+
+_COST = np.array([1.0, 2.0, 4.0])
+_LETTERS = "XYZ"
+_PROGRAMS = """## {number}. The pair of linear programs
+
+*12 points, 30 minutes, pen and paper.*
+
+{table}
+
+The budget is {budget:g} answers per question on average. A policy may randomise.
+
+1. Write the best policy as a linear program. Say what the variables are. (3)
+2. Write its dual. (3)
+3. Solve the primal program by sorting slopes. (3)
+4. Solve the dual, and check that both values agree. (3)
+"""
+_PROGRAMS_KEY = """## {number}. The pair of linear programs
+
+(1) Maximise the mean of $p_{{xb}}\\,\\mathrm{{Acc}}(x,b)$ subject to $\\sum_b p_{{xb}}=1$ for every
+$x$, $p\\ge 0$ and a mean cost of at most {budget:g}.
+(2) Minimise ${budget:g}\\lambda+$ the mean of $\\pi_x$ subject to
+$\\pi_x\\ge\\mathrm{{Acc}}(x,b)-\\lambda b$ and $\\lambda\\ge 0$.
+(3) The value is {value:.4f}; {split}.
+(4) $\\lambda={lam:.4f}$ and {values}. The dual value is {value:.4f}, too.
+
+**What loses points.** A primal without $\\sum_b p_{{xb}}=1$ (2). A free $\\lambda$ instead of
+$\\lambda\\ge 0$ (1). A step that is not on the envelope (2).
+"""
+_STAIRCASE = """## {number}. A staircase
+
+*8 points, 20 minutes, pen and paper.*
+
+{table}
+
+On a tie a question takes the smaller budget.
+
+1. Find every price at which a question changes its budget. (4)
+2. What is the average cost just above each of these prices, and at a price of zero? (4)
+"""
+_STAIRCASE_KEY = """## {number}. A staircase
+
+(1) The prices are {prices}. (2) From the highest price down the average cost is {costs}; at a
+price of zero it is {free:.4g}.
+
+**What loses points.** A price of a step that is not on the envelope (2). The cost below a price
+instead of above it (2).
+"""
+
+
+def write_exam(name: str, target: Path) -> tuple[Path, Path]:
+    """Draw an exam from a name, and write it and its key into a folder."""
+    seed = hashlib.sha256(f"exam\0{name}".encode()).digest()
+    rng = np.random.default_rng(int.from_bytes(seed[:8], "big"))
+    pairs = [_programs(rng, 1), _staircase(rng, 2)]
+    drawn = drawn_questions("exam", name)
+    pairs += [_short(*one, number) for number, one in enumerate(drawn.items(), 3)]
+    target.mkdir(parents=True, exist_ok=True)
+    written = target / f"exam-{name}.md", target / f"key-{name}.md"
+    for path, title, texts in zip(written, ("Exam", "Key"), zip(*pairs, strict=True), strict=True):
+        path.write_text("\n\n".join([f"# {title}: {name}", *texts]), encoding="utf-8")
+    return written
+
+
+def _table(rng: np.random.Generator) -> np.ndarray:
+    """Accuracies of three questions, in steps of 0.05: one climbs early, one late, one hardly."""
+    start = rng.integers(6, 12, 3)
+    early = rng.integers(3, 6), rng.integers(1, 3)
+    late = rng.integers(0, 2), rng.integers(4, 7)
+    flat = rng.integers(0, 2), rng.integers(-2, 1)
+    rises = np.cumsum([early, late, flat], axis=1)
+    return np.column_stack([start, start[:, None] + rises]) / 20
+
+
+def _shown(acc: np.ndarray) -> str:
+    """A table as Markdown."""
+    rows = ["| question | one answer | two | four |", "|---|---|---|---|"]
+    rows += [
+        f"| {letter} | " + " | ".join(f"{value:.2f}" for value in row) + " |"
+        for letter, row in zip(_LETTERS, acc, strict=True)
+    ]
+    return "\n".join(rows)
+
+
+def _programs(rng: np.random.Generator, number: int) -> tuple[str, str]:
+    """A long question on the two programs, and its key."""
+    acc = _table(rng)
+    budget = float(rng.integers(5, 9)) / 4
+    best = frontier(acc, _COST).at(budget)
+    split = "no question is split"
+    if best.split:
+        row, low, high, share = best.split
+        budgets = f"{_COST[high]:g} answers with chance {share:.4f} and otherwise {_COST[low]:g}"
+        split = f"{_LETTERS[row]} gets {budgets}"
+    net = (acc - best.lam * _COST).max(axis=1)
+    values = ", ".join(
+        f"$\\pi_{letter}={value:.4f}$" for letter, value in zip(_LETTERS, net, strict=True)
+    )
+    key = _PROGRAMS_KEY.format(
+        number=number, budget=budget, value=best.bound, split=split, lam=best.lam, values=values
+    )
+    return _PROGRAMS.format(number=number, table=_shown(acc), budget=budget), key
+
+
+def _staircase(rng: np.random.Generator, number: int) -> tuple[str, str]:
+    """A long question on the cost as a function of the price, and its key."""
+    acc = _table(rng)
+    prices = np.unique(frontier(acc, _COST).lam.round(12))[::-1]
+    prices = prices[prices > 0]
+    costs = [average_cost(acc, _COST, price) for price in prices]
+    key = _STAIRCASE_KEY.format(
+        number=number,
+        prices=", ".join(f"{price:.4f}" for price in prices),
+        costs=", ".join(f"{cost:.4g}" for cost in costs),
+        free=average_cost(acc, _COST, 0.0),
+    )
+    return _STAIRCASE.format(number=number, table=_shown(acc)), key
+
+
+def _short(name: str, question: Question, number: int) -> tuple[str, str]:
+    """A short question of homework, and its key with what loses points."""
+    head = f"## {number}. {name.capitalize()}\n\n"
+    asked = f"{head}*4 points, 10 minutes.*\n\n```\n{question.text}\n```"
+    mistakes = "\n".join(f"- {value:.4g}: {hint} (2)" for hint, value in question.wrong.items())
+    return asked, f"{head}The answer is {question.answer:.4f}: {question.hint}.\n\n{mistakes}"
