@@ -16,7 +16,7 @@ from adabook.recorded import recorded_cells
 # verdict of the chapter "The referee".
 SAME = """
 n_word oracle_n learning_n
-n_questions results_questions
+motivation_questions results_questions
 oracle_free learning_free_oracle
 oracle_out_hard referee_by_leaving
 oracle_printed_gsm referee_by_free
