@@ -109,8 +109,6 @@ def build(spec: dict) -> Population:
 def fit_table(name: str) -> pd.DataFrame:
     """Compare a simulated setting with the paper's tables, one row per target.
 
-    Explained in the appendix "The simulated settings".
-
     Columns: ``statistic``; ``printed``; ``ours`` on the default draw; ``residual`` = ours -
     printed; ``tolerance`` (missing where the fit only tries to be close); ``true`` value in the
     population where there is one; ``mean`` and ``sd`` over all draws tried. Its ``attrs`` say how
