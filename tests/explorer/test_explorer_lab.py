@@ -15,7 +15,7 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT
-from explorer_page import SCRAPE, STEPS, check
+from explorer_page import SCRAPE, STEPS, check, unfold
 from jupyter_client import BlockingKernelClient
 
 from adalib.table import UtilityTable
@@ -131,6 +131,7 @@ def live(lab, browser):
     page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
     page.keyboard.press("Shift+Enter")
     page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=300_000)
+    unfold(page)
     (file,) = runtime.glob("kernel-*.json")
     client = BlockingKernelClient(connection_file=str(file))
     client.load_connection_file()
