@@ -98,6 +98,7 @@ def serve() -> None:
     for line in sys.stdin:
         call = json.loads(line)
         pickle = call["function"]
+        reply: dict[str, Any]
         try:
             if pickle not in opened:
                 opened[pickle] = cloudpickle.loads(base64.b64decode(pickle))

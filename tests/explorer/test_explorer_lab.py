@@ -9,7 +9,7 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT
-from explorer_page import SCRAPE, STEPS, check
+from explorer_page import SCRAPE, STEPS, check, unfold
 from jupyter_client import BlockingKernelClient
 from lab_server import jupyter_lab, opened, run_cell
 
@@ -76,6 +76,7 @@ def live(tmp_path_factory, browser):
         page = opened(browser, address)
         run_cell(page, 0)
         page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=300_000)
+        unfold(page)
         (file,) = runtime.glob("kernel-*.json")
         client = BlockingKernelClient(connection_file=str(file))
         client.load_connection_file()

@@ -64,7 +64,7 @@ class Value(NamedTuple):
         number = as_number(answer)
         written = answer.strip() if isinstance(answer, str) else repr(number)
         digits = re.fullmatch(r"[+-]?\d*(?:[.,](\d+)(%?)|%)", written)
-        if not digits or not number:
+        if not digits or not number or isinstance(self.answer, str):
             return None
         within = self.tolerance or _EXACT
         half = 0.5 * 10.0 ** -(len(digits[1] or "") + 2 * written.endswith("%"))
