@@ -7,7 +7,7 @@ on what it uses. What concerns the paper alone is in `adabook.paper`.
 
 import lazy_loader
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,

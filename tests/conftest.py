@@ -195,9 +195,8 @@ def play(html, styles, new_page, tmp_path):
     without motion."""
 
     def opened(markup: str, *scripts: str, width: int = 390):
-        names = ("parts.js", *scripts)
         tags = "".join(
-            f'<script src="{(html / "_static" / name).as_uri()}"></script>' for name in names
+            f'<script src="{(html / "_static" / name).as_uri()}"></script>' for name in scripts
         )
         article = f'<article class="bd-article">{markup}</article>'
         head = f'<!doctype html><html data-theme="light"><meta charset="utf-8">{styles}'

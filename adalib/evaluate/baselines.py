@@ -145,8 +145,8 @@ def best_mix(acc: ArrayLike, cost: ArrayLike, budget: float, n: int | None = Non
     """Return the best plan that treats all questions alike: the bar that a policy has to beat.
 
     It mixes the two neighbouring corners of the upper concave hull of the uniform budgets. It
-    spends less than the budget if no larger budget helps. Explained in the chapter "Results and
-    ablations".
+    spends less than the budget if no larger budget helps. Explained in the chapter "Four kinds of
+    question".
 
     Parameters
     ----------

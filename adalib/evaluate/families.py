@@ -56,7 +56,7 @@ def seen_groups(ids: Sequence[str], questions: Sequence[str]) -> SeenGroups | No
     half of the questions must have a relative. Families of other kinds are not seen.
 
     Use it where no groups are given: hold out whole groups a second time, and give both to
-    `adalib.verdict`.
+    `adalib.verdict`. Explained in the chapter "Results and ablations".
 
     Parameters
     ----------
@@ -68,6 +68,7 @@ def seen_groups(ids: Sequence[str], questions: Sequence[str]) -> SeenGroups | No
     Returns
     -------
     SeenGroups or None
+        The group of every question and where it was seen, with a sentence of warning.
 
     Examples
     --------

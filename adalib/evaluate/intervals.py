@@ -32,8 +32,8 @@ def mean_interval(values: ArrayLike, level: float = 0.95, times: float = 1.0) ->
     .. math:: \bar x \pm t_{N-1} \, \frac{s}{\sqrt N}, \qquad
               s^2 = \frac{1}{N-1} \sum_i (x_i - \bar x)^2 .
 
-    Explained in the chapter "One question, many answers"; the appendix "Rivals, the certificate,
-    and how intervals and verdicts were calibrated" shows where it holds and where it does not.
+    Explained in the chapter "Four kinds of question"; the appendix "Rivals, the certificate, and
+    how intervals and verdicts were calibrated" shows where it holds and where it does not.
 
     Parameters
     ----------

@@ -246,7 +246,7 @@ def planned(
     acc = train.table.acc
     cost = train.table.cost
     groups = {"groups": train.groups} if has_fit_parameter(policy, "groups") else {}
-    results = []
+    results: list[tuple[np.ndarray, ...]] = []
     if hasattr(policy, "for_budget"):
         policy.fit(train.features, acc, cost, **groups)
     for target in targets:

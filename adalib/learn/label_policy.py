@@ -154,7 +154,7 @@ class LabelPolicy(LearnedPolicy):
         weights = regret_weights(acc, cost, lam) if self.weighted else None
         self.fit_labels(features, labels, weights)
         self.lam_ = float(lam)
-        if self.spend == "budget":
+        if self.spend == "budget" and budget is not None:
             low, high = _mixed_columns(acc, cost, budget)
             more = self._unseen_probabilities(features, labels, weights, low, groups)
             costs = np.broadcast_to(cost, acc.shape)

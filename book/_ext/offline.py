@@ -17,6 +17,8 @@ from pathlib import Path
 import small_icons
 import small_plotly
 
+from adabook.games.scripts import FRONT, SCRIPTS, page_script
+
 PLOTLY = "plotly.min.js"
 ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
 # Before a script it tells Chromium to compile all of it while it arrives, in parallel to the
@@ -30,13 +32,6 @@ FONTS = {
     "sans.woff2": ("Adalib Sans", "400 700", "normal"),
     "mono.woff2": ("Adalib Mono", "400 700", "normal"),
     "math.woff2": ("Adalib Math", "400", "normal"),
-}
-STATIC = Path(__file__).parent.parent / "_static"
-# Places of class adalib-NAME are played by NAME.js, which says so itself (games).
-GAMES = {
-    script.stem: script.name
-    for script in sorted(STATIC.glob("*.js"))
-    if f'everywhere("{script.stem}"' in script.read_text(encoding="utf-8")
 }
 
 
@@ -80,6 +75,17 @@ def write_plotly(target: Path) -> None:
         target.write_text(EAGER + cut, encoding="utf-8")
 
 
+def write_games(target: Path) -> None:
+    """Write what plays the games, where it is new: a script for each, and one style sheet."""
+    target.mkdir(parents=True, exist_ok=True)
+    texts = {f"{name}.js": page_script(name) for name in SCRIPTS}
+    texts["games.css"] = (FRONT / "games.css").read_text(encoding="utf-8")
+    for name, text in texts.items():
+        file = target / name
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+
+
 def copy_assets(app) -> None:
     """Put libraries, styles and scripts that changed into the book's static folder.
 
@@ -91,6 +97,7 @@ def copy_assets(app) -> None:
     static = Path(app.outdir) / "_static"
     write_plotly(static / "lib" / PLOTLY)
     write_fonts(static / "fonts")
+    write_games(static)
     wanted = {}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
@@ -109,12 +116,10 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
     if "plotly-graph-div" in body:
         # It runs plotly.js when a figure comes near.
         app.add_js_file("figures.js", loading_method="defer")
-    played = [name for name in GAMES if f'class="adalib-{name}"' in body]
+    played = [name for name in SCRIPTS if f'class="adalib-{name}"' in body]
     linked = ["linked"] if "kinds" in played else []
-    for name in ["parts", *played, *linked] if played else []:
+    for name in [*played, *linked]:
         app.add_js_file(f"{name}.js", loading_method="defer")
-        if (STATIC / f"{name}.css").exists():
-            app.add_css_file(f"{name}.css")
 
 
 def write_icons(app, error) -> None:
@@ -141,4 +146,5 @@ def setup(app) -> dict:
     app.connect("build-finished", write_icons)
     app.connect("build-finished", drop_source_maps)
     app.connect("html-page-context", load_scripts)
+    app.add_css_file("games.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

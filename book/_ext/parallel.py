@@ -44,6 +44,8 @@ def run_ahead(app, env, added, changed, removed) -> list[str]:
             "timeout": config.execution_timeout,
             "allow_errors": False,
             "extra_arguments": quiet,
+            # Pages bring their own scripts; the state of widgets would come on top of them.
+            "store_widget_state": False,
         }
         runs = {
             pool.submit(single_nb_execution, nb, str(path.parent), **options): path

@@ -75,7 +75,7 @@
     const button = document.createElement("button");
     const said = document.createElement("output");
     form.className = "adalib-answer-form";
-    Object.assign(input, { type: "text", autocomplete: "off", spellcheck: false, placeholder: "your answer" });
+    Object.assign(input, { type: "text", autocomplete: "off", spellcheck: false, placeholder: "your answer, for practice" });
     input.setAttribute("aria-label", `Your answer to exercise ${place.dataset.name}`);
     Object.assign(button, { type: "submit", textContent: "Check" });
     form.append(input, button, said);

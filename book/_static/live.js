@@ -211,8 +211,8 @@
         else if (number) caption.prepend(number, " ");
       }
       for (const div of place.querySelectorAll(".plotly-graph-div")) window.dispatchEvent(new CustomEvent("adalib-figure", { detail: div }));
-      for (const [name, play] of Object.entries(window.adalibParts?.plays || {})) {
-        for (const root of place.querySelectorAll(`.adalib-${name}`)) play(root, JSON.parse(root.querySelector("script").textContent));
+      for (const [name, play] of Object.entries(window.adalibGames || {})) {
+        place.querySelectorAll(`.adalib-${name}`).forEach(play);
       }
     }
   }

@@ -98,14 +98,14 @@ def serve() -> None:
     for line in sys.stdin:
         call = json.loads(line)
         pickle = call["function"]
+        reply: dict[str, Any]
         try:
             if pickle not in opened:
                 opened[pickle] = cloudpickle.loads(base64.b64decode(pickle))
             values = from_plain(call["values"])
-            if call["parts"]:
-                reply = {"value": parts(opened[pickle], values)}
-            else:
-                reply = {"value": as_plain(opened[pickle](*values))}
+            run = opened[pickle]
+            value = parts(run, values) if call["parts"] else run(*values)
+            reply = {"value": as_plain(value)}
         except Exception as error:
             reply = {"error": f"{type(error).__name__}: {error}"}
         replies.write(json.dumps(reply, default=repr) + "\n")

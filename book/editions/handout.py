@@ -63,7 +63,7 @@ def hand_out(root: Path, built: Path, target: Path) -> None:
     shutil.copy(wheel, target)
     folder = target / "student"
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(built / "html", folder / "html", ignore=shutil.ignore_patterns("_sources"))
+    shutil.copytree(built / "html", folder / "html", ignore=shutil.ignore_patterns("*.whl"))
     (folder / "notebooks").mkdir()
     executed = built / "jupyter_execute" / "notebooks"
     for file, notebook in live_notebooks(root, executed, students=True).items():
@@ -101,10 +101,9 @@ def write_instructor(root: Path, executed: Path, target: Path) -> None:
 def _glued(notebook: NotebookNode) -> dict[str, str]:
     """The numbers that an executed notebook glued, as text."""
     values = {}
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-            if name and "text/plain" in output.get("data", {}):
-                plain_name = name.removeprefix("application/papermill.record/")
-                values[plain_name] = output["data"]["text/plain"].strip("'\"")
+    for output in (one for cell in notebook.cells for one in cell.get("outputs", [])):
+        name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
+        if name:
+            shown = output["data"]["application/papermill.record/text/plain"]
+            values[name] = shown.strip("'\"")
     return values

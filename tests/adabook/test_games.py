@@ -3,18 +3,19 @@ computes."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
-from conftest import ROOT
 
 import adalib
 from adabook import games
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.streams import make_streams
+from adalib.table import archetypes
 
 BUDGETS = np.array([1, 2, 4, 8, 16])
 NASTY = "</script><script>alert(1)</script>"
@@ -77,24 +78,43 @@ class TestHalves:
 
 class TestSpend:
     def test_the_page_scores_as_the_package_does(self, word):
-        wide, phone = games.spend(word).data["hands"]
-        assert (len(wide["questions"]), len(phone["questions"])) == (120, 60)
-        for hand in (wide, phone):
-            rows = [word.questions.index(question) for question in hand["questions"]]
-            seen, scored = (half.table() for half in word.take(rows).split_samples(0))
-            plan, oracle = (
-                np.array(hand["oracle"]),
-                adalib.score_oracle(seen, scored, [2.0]).accuracy.mean(),
-            )
-            everyone = np.arange(len(rows))
-            assert np.mean(np.array(hand["scored"])[everyone, plan]) / 1e4 == pytest.approx(
-                oracle, abs=1e-4
-            )
-            assert hand["oracle_accuracy"] == pytest.approx(oracle)
-            assert hand["total"] == 2 * len(rows) >= BUDGETS[plan].sum()
-            mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
-            assert hand["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
-            assert [word.levels[row] for row in rows] == sorted(word.levels[row] for row in rows)
+        hand = games.spend(word).data
+        rows = [word.questions.index(question) for question in hand["questions"]]
+        assert len(set(rows)) == 60
+        seen, scored = (
+            adalib.UtilityTable(half.table().acc[rows], BUDGETS) for half in word.split_samples(0)
+        )
+        plan = np.array(hand["oracle"])
+        oracle = adalib.score_oracle(seen, scored, [2.0]).accuracy.mean()
+        everyone = np.arange(60)
+        assert np.mean(np.array(hand["scored"])[everyone, plan]) / 1e4 == pytest.approx(
+            oracle, abs=1e-4
+        )
+        assert hand["oracle_accuracy"] == pytest.approx(oracle)
+        assert hand["total"] == 120 >= BUDGETS[plan].sum()
+        mix = adalib.best_mix(seen.acc, seen.cost, 2.0)
+        assert hand["mix_accuracy"] == pytest.approx(mix.expected(scored.acc).mean())
+        assert [word.levels[row] for row in rows] == sorted(word.levels[row] for row in rows)
+
+    def test_neither_pale_tiles_nor_kinds_find_what_the_price_finds(self, word):
+        hand = games.spend(word).data
+        seen, scored = (np.array(hand[name]) / 1e4 for name in ("seen", "scored"))
+        everyone = np.arange(60)
+
+        def gain(plan):
+            return (scored[everyone, plan] - scored[:, 0]).mean()
+
+        price = gain(hand["oracle"])
+        palest = np.argsort(seen[:, 0] - seen.max(axis=1), kind="stable")
+        for label, budget in enumerate(BUDGETS[1:], 1):
+            plan = np.zeros(60, dtype=int)
+            plan[palest[: 60 // (budget - 1)]] = label
+            assert gain(plan) < 2 / 3 * price
+        # Every budget for each kind that can be afforded.
+        kinds = np.unique(archetypes(adalib.UtilityTable(seen, BUDGETS)), return_inverse=True)[1]
+        plans = (np.array(each)[kinds] for each in itertools.product(range(5), repeat=4))
+        best = max(gain(plan) for plan in plans if BUDGETS[plan].sum() <= 120)
+        assert best < 2 / 3 * price
 
 
 @pytest.fixture(scope="module")
@@ -377,10 +397,7 @@ class TestMarket:
         }
 
     def test_the_page_clears_as_the_package_does(self, play, classroom):
-        style = (ROOT / "book" / "_static" / "market.css").read_text(encoding="utf-8")
-        page = play(
-            f"<style>{style}</style><p>The rest of the page.</p>{classroom.html}", "market.js"
-        )
+        page = play(f"<p>The rest of the page.</p>{classroom.html}", "market.js")
         points = np.array([card["points"] for card in classroom.data["cards"][:20]])
         sentence = page.locator(".market-said").first
         for price in (5, 2.5, 1):
@@ -427,7 +444,7 @@ def test_questions_are_data_on_the_page(fitted):
         for p in rng.dirichlet([2, 2, 2], size=400)
     ]
     hostile = adalib.Responses([str(i) for i in range(400)], [NASTY] * 400, ["7"] * 400, rows)
-    assert set(held(games.spend(hostile))["hands"][0]["questions"]) == {NASTY}
+    assert set(held(games.spend(hostile))["questions"]) == {NASTY}
     assert held(games.market(hostile))["cards"][0]["question"] == NASTY
     rungs, _, asked, texts = fitted
     hostile = adalib.Responses(

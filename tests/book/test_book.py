@@ -243,9 +243,7 @@ def test_no_source_map_is_shipped(html):
 
 def test_every_notebook_is_in_the_table_of_contents():
     there = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert there - set(toc_pages()) == {
-        "notebooks/answer_key"
-    }  # which the instructor's edition adds
+    assert there - set(toc_pages()) == {"notebooks/answer_key"}  # which the instructor's folder has
     assert toc_pages()[0] == "book/intro"
 
 

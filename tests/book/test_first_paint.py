@@ -92,5 +92,5 @@ def test_a_page_waits_for_one_sheet(html, page):
 
 def test_the_common_sheet_holds_every_sheet_of_the_book(html):
     whole = (HTML / "_static" / "book.css").read_text(encoding="utf-8")
-    for name in ("basic.css", "custom.css", "styles/sphinx-book-theme.css", "race.css"):
+    for name in ("basic.css", "custom.css", "styles/sphinx-book-theme.css", "games.css"):
         assert sheet(HTML / "_static", name) in whole

@@ -15,8 +15,8 @@ from adabook.recorded import recorded_cells
 # One line per number, with every name by which a page has it; referee_by_X is the number behind a
 # verdict of the chapter "The referee".
 SAME = """
-n_word oracle_n learning_n
-n_questions results_questions
+data_word oracle_n learning_n
+motivation_questions results_questions
 oracle_free learning_free_oracle
 oracle_out_hard referee_by_leaving
 oracle_printed_gsm referee_by_free

@@ -1,4 +1,4 @@
-"""The quizzes: five a chapter or more, every option explained, the right one not given away,
+"""The quizzes: three a chapter or more, every option explained, the right one not given away,
 exported as they are."""
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def test_form_does_not_give_the_right_option_away():
 
 
 @pytest.mark.parametrize("name", QUIZZES)
-def test_five_questions_each_with_one_right_option_in_no_fixed_place(name):
-    assert len(QUIZZES[name]) >= 5
+def test_three_questions_each_with_one_right_option_in_no_fixed_place(name):
+    assert len(QUIZZES[name]) >= 3
     for item in QUIZZES[name]:
         assert len(item.options) >= 3
         assert len({option.text for option in item.options}) == len(item.options)
     places = [right(item) for item in QUIZZES[name]]
-    assert max(places.count(place) for place in places) <= 3
+    assert len(set(places)) > 1
 
 
 def test_moodle_xml():

@@ -4,13 +4,14 @@ the score."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 
 
 def score(page, kind: str) -> float:
-    """What one of the three meters shows, in percent."""
-    return float(page.locator(f".spend-{kind} strong").inner_text().rstrip("%"))
+    """What one of the three bars shows: points gained over one answer each."""
+    return float(page.locator(f".spend-{kind} strong").inner_text().replace("−", "-"))
 
 
 def opened(html, new_page, **size):
@@ -30,7 +31,7 @@ def given(page) -> list[int]:
 
 
 def points(page) -> list[float]:
-    """The two numbers of "You found X of the Y points that the price finds"."""
+    """The two numbers of "You found X of the Y points that a price finds"."""
     text = page.locator(".spend-result", has_text="You found").inner_text().replace("−", "-")
     return [float(number) for number in re.findall(r"-?\d+\.\d", text)[:2]]
 
@@ -39,7 +40,7 @@ def test_your_plan_is_compared_with_the_price(page):
     left = page.locator(".spend-left")
     assert given(page) == [1] * 60
     assert left.inner_text() == "60 of 60 extra answers left"
-    alone = score(page, "you")
+    assert score(page, "you") == 0
     page.locator(".adalib-choice label", has_text="16").tap()
     for tile in range(4):
         page.locator(".spend-tile").nth(tile).tap()
@@ -51,10 +52,16 @@ def test_your_plan_is_compared_with_the_price(page):
     own = score(page, "you")
     page.get_by_role("button", name="Price it").tap()
     found, possible = points(page)
-    assert found == pytest.approx(own - alone, abs=0.11)
-    assert possible == pytest.approx(score(page, "priced") - alone, abs=0.11)
-    assert possible > score(page, "alike") - alone
-    assert score(page, "you") == own
+    assert found == own == score(page, "you")
+    assert possible == score(page, "priced") > score(page, "alike")
+    # What the page says of the price is what the tiles show.
+    counts = Counter(given(page))
+    keep = counts.pop(1)
+    shares = [f"{count} questions {budget} answers each" for budget, count in counts.items()]
+    said = page.locator(".spend-result").inner_text()
+    assert all(share in said for share in [*shares, f"{keep} keep one"])
+    box = page.locator(".spend-result").bounding_box()
+    assert box["y"] + box["height"] <= 844
     assert mine != given(page)
     assert sum(given(page)) <= 120
     page.get_by_role("button", name="Back to mine").tap()
@@ -99,7 +106,7 @@ def test_a_link_shows_the_plan_that_was_shared(page, html, new_page):
 
 def test_a_stroke_of_the_mouse_gives_answers(html, new_page):
     page = opened(html, new_page, viewport={"width": 1280, "height": 800})
-    assert page.locator(".spend-tile").count() == 120
+    assert page.locator(".spend-tile").count() == 60
     last = page.get_by_role("button", name="Start again").bounding_box()
     assert last["y"] + last["height"] < 800
     first, third = (page.locator(".spend-tile").nth(at).bounding_box() for at in (2, 5))
@@ -108,4 +115,4 @@ def test_a_stroke_of_the_mouse_gives_answers(html, new_page):
     page.mouse.move(third["x"] + 10, third["y"] + 10, steps=12)
     page.mouse.up()
     assert given(page)[1:7] == [1, 4, 4, 4, 4, 1]
-    assert page.locator(".spend-left").inner_text() == "108 of 120 extra answers left"
+    assert page.locator(".spend-left").inner_text() == "48 of 60 extra answers left"

@@ -1,7 +1,7 @@
 """Votes and estimators of Acc(x, b), against enumeration of every subset, window and sequence."""
 
 from collections import Counter
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import comb
 
 import numpy as np
@@ -81,16 +81,23 @@ def test_a_class_is_worth_the_mean_of_its_members(estimator, ties):
 @settings(deadline=None)
 @given(
     classes=st.integers(2, 40).flatmap(
-        lambda r: st.lists(st.integers(0, 6), min_size=r, max_size=r)
+        lambda r: st.lists(st.integers(-1, 6), min_size=r, max_size=r)
     ),
     value=st.lists(st.floats(0, 1), min_size=7, max_size=7),
 )
-def test_two_samples_are_worth_one_when_ties_are_shared(classes, value):
+def test_two_samples_are_worth_one_and_a_chance_for_every_empty_one(classes, value):
     one, two = acc_subsets([classes], spread([classes], value), (1, 2))[0]
-    assert two == pytest.approx(one, abs=1e-12)
-    # Two beat one where an extraction can fail: of these six pairs, only the one of two empty
-    # answers is wrong.
+    factor = 1 + classes.count(-1) / (len(classes) - 1)
+    assert two == pytest.approx(factor * one, abs=1e-12)
+    # Of these six pairs, only the one of two empty answers is wrong.
     assert acc_subsets([[0, 0, -1, -1]], [[1, 1, 0, 0]], (1, 2))[0] == pytest.approx([1 / 2, 5 / 6])
+
+
+def test_subsets_are_the_mean_of_windows_over_all_orders():
+    classes = np.array([0, 0, 1, 2, -1, 1])
+    orders = np.array(list(permutations(classes)))
+    by_order = acc_windows(orders, orders == 0, (1, 2, 3)).mean(axis=0)
+    assert by_order == pytest.approx(acc_subsets([classes], [classes == 0], (1, 2, 3))[0])
 
 
 @given(counts=st.lists(st.integers(1, 20), min_size=2, max_size=5))

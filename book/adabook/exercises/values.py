@@ -64,12 +64,12 @@ class Value(NamedTuple):
         number = as_number(answer)
         written = answer.strip() if isinstance(answer, str) else repr(number)
         digits = re.fullmatch(r"[+-]?\d*(?:[.,](\d+)(%?)|%)", written)
-        if not digits or not number:
+        if not digits or not number or isinstance(self.answer, str):
             return None
         within = self.tolerance or _EXACT
         half = 0.5 * 10.0 ** -(len(digits[1] or "") + 2 * written.endswith("%"))
         is_rough = within / 2 < half < min(most, _MOST_ROUNDED * within)
-        if is_rough and abs(number - self.answer) <= half + within:
+        if is_rough and abs(number - float(self.answer)) <= half + within:
             shown = np.format_float_positional(within, trim="-")
             return f"close, but rounded too much; the tolerance is {shown}"
         return None

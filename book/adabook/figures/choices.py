@@ -10,9 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from adabook.figures.page import plain
-from adabook.figures.shapes import GREY, bar, dots, drag, line, panels
+from adabook.figures.shapes import GREY, dots, drag, line, panels
 from adabook.figures.style import CLAIMED, HONEST, POLICY
-from adalib.colours import budget_colours
 
 
 def price_choices(
@@ -120,53 +119,3 @@ def _mean_of_tenths(tenths: pd.DataFrame) -> go.Scatter:
         customdata=tenths["budget"].round(2),
         hovertemplate="Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>",
     )
-
-
-def budgets_by_level(
-    stops: Mapping[float, Mapping[str, pd.DataFrame]], budgets: Sequence[int], active: int = 0
-) -> go.Figure:
-    """Draw the share of each level at each budget, a panel per policy; drag the budget.
-
-    The shares are those that `level_shares` returns.
-    """
-    shown = list(stops.values())
-    count = len(shown[active])
-
-    def stacks(i: int) -> list[go.Bar]:
-        traces: list[go.Bar] = []
-        for number, shares in enumerate(shown[i].values()):
-            traces += _level_bars(shares, budgets, in_legend=number == 0)
-        return traces
-
-    fig = panels([[]] * count, list(shown[active]), 0.4 / count)
-    rows = np.repeat(range(1, count + 1), len(budgets)).tolist()
-    drag(fig, stops, stacks, "average budget B = ", rows=rows, active=active)
-    fig.update_xaxes(range=[0, 1], tickformat=".0%", dtick=0.25, showticklabels=False)
-    fig.update_xaxes(title="share of the level", showticklabels=True, row=count)
-    fig.update_yaxes(autorange="reversed", showgrid=False)
-    return fig.update_layout(
-        barmode="stack",
-        height=180 + 122 * count,
-        margin={"t": 90},
-        legend={"y": 1.1, "traceorder": "normal"},
-    )
-
-
-def _level_bars(shares: pd.DataFrame, budgets: Sequence[int], in_legend: bool) -> list[go.Bar]:
-    """Draw a bar per level, of one segment per budget."""
-    levels = [f"level {level}" for level in shares.index]
-    return [
-        bar(
-            levels,
-            shares[column],
-            f"b={b}",
-            colour,
-            sideways=True,
-            hovertemplate=f"%{{y}}: %{{x:.0%}} get b={b}<extra></extra>",
-            legendgroup=f"b={b}",
-            showlegend=in_legend,
-        )
-        for column, (b, colour) in enumerate(
-            zip(budgets, budget_colours(len(budgets)), strict=True)
-        )
-    ]

@@ -1,7 +1,7 @@
-"""Games that run on a page, with no kernel and no network.
+"""Games that run on a page, with no kernel and no network, and in JupyterLab.
 
-A function computes all that its game needs and leaves it on the page as data;
-``book/_static/NAME.js`` plays it. Make it the last expression of a cell.
+A function computes all that its game needs and leaves it there as data; ``front/NAME.js`` plays
+it. Make it the last expression of a cell.
 """
 
 from adabook.games.base import Game

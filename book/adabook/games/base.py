@@ -1,4 +1,4 @@
-"""A game on a page: its data, its caption, and its numbers for a browser without scripts."""
+"""A game: its data, its caption, and its numbers for a browser without scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUDGETS = (1, 2, 4, 8, 16)
 
 
 class Game(HTML):
-    """A place of class ``adalib-NAME`` with its data and caption.
+    """A place of class ``adalib-NAME`` with its data and caption; in JupyterLab, a widget.
 
     For a browser that runs no scripts it also has its numbers in words.
 
@@ -25,7 +25,10 @@ class Game(HTML):
     """
 
     def __init__(self, name: str, data: dict[str, Any], caption: str, without: str) -> None:
+        self.name = name
         self.data = data
+        self.caption = caption
+        self.without = without
         # "<" is escaped so that no text can close the element.
         text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
         place = f'<p>{escape(without)}</p><script type="application/json">{text}</script>'
@@ -34,6 +37,15 @@ class Game(HTML):
             '<figure class="adalib-game"><div '
             f'class="adalib-{name}">{place}</div>{figcaption}</figure>'
         )
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        bundle: dict[str, Any] = {"text/html": self.html, "text/plain": self.without}
+        try:
+            from adabook.games.widget import widget
+        except ModuleNotFoundError:  # a cell that runs in a page has no Jupyter
+            return bundle
+        view = widget(self.name, self.data, self.caption).get_view_spec()
+        return {"application/vnd.jupyter.widget-view+json": view, **bundle}
 
 
 def listed(budgets: Sequence[float], curve: Sequence[float]) -> str:

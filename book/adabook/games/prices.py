@@ -143,47 +143,69 @@ def guess(
     )
 
 
-_HANDS = (120, 60)  # questions on a wide screen, and on a phone
+_PART = 20  # questions of each of the three parts
 
 
 def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
     """Spend the answers, on the welcome page: the reader hands out a budget, then the price does.
 
-    Every question starts with one answer. The questions are taken evenly from all levels, more for
-    a wide screen than for a phone."""
-    levels = [
-        "" if level is None else str(level) for level in responses.levels or [None] * responses.n
-    ]
-    order = np.argsort(levels, kind="stable")
-    picks = (
-        np.linspace(0, responses.n - 1, min(size, responses.n)).round().astype(int)
-        for size in _HANDS
-    )
-    hands = [_hand(responses.take(order[pick].tolist()), budget, seed) for pick in picks]
-    data = {"budgets": list(BUDGETS), "colours": list(COLOURS), "hands": hands}
-    right = [f"{hands[0][who]:.0%}" for who in ("oracle_accuracy", "mix_accuracy")]
-    without = (
-        f"With {hands[0]['total']} answers one price gets {right[0]} right, "
-        f"and the best mix {right[1]}."
-    )
-    return Game("spend", data, f"Spend {budget:g} answers per question yourself.", without)
-
-
-def _hand(responses: Responses, budget: float, seed: int) -> dict[str, Any]:
-    """What a player holds. Player and price see half of the samples; the other half scores both."""
-    seen, scored = (half.table(BUDGETS) for half in responses.split_samples(seed))
-    best = frontier(seen).at(budget)
-    mix = best_mix(seen.acc, seen.cost, budget)
-    return {
-        "total": round(budget * responses.n),
-        "questions": list(responses.questions),
-        "seen": np.round(seen.acc * 10_000).astype(int).tolist(),
-        "scored": np.round(scored.acc * 10_000).astype(int).tolist(),
+    Every question starts with one answer. Player and price see half of the answers to a question,
+    and the other half scores both. The sixty questions are chosen on the half that is seen, so that
+    what a tile would reach does not tell what an answer adds: `_quick_slow_and_flat` has the rule.
+    """
+    seen, scored = (half.table(BUDGETS).acc for half in responses.split_samples(seed))
+    levels = responses.levels or [""] * responses.n
+    rows = sorted(_quick_slow_and_flat(seen), key=lambda row: (str(levels[row]), row))
+    seen = seen[rows]
+    scored = scored[rows]
+    best = frontier(seen, BUDGETS).at(budget)
+    mix = best_mix(seen, np.array(BUDGETS), budget)
+    data = {
+        "budgets": list(BUDGETS),
+        "colours": list(COLOURS),
+        "total": round(budget * len(rows)),
+        "questions": [responses.questions[row] for row in rows],
+        "seen": np.round(seen * 10_000).astype(int).tolist(),
+        "scored": np.round(scored * 10_000).astype(int).tolist(),
         "oracle": best.labels.tolist(),
         "price": round(best.lam, 4),
-        "oracle_accuracy": float(scored.acc[np.arange(responses.n), best.labels].mean()),
-        "mix_accuracy": float(mix.expected(scored.acc).mean()),
+        "oracle_accuracy": float(scored[np.arange(len(rows)), best.labels].mean()),
+        "mix_accuracy": float(mix.expected(scored).mean()),
     }
+    caption = (
+        f"Hand out {data['total'] - len(rows)} extra answers to {len(rows)} questions. Of the "
+        f"{responses.n} that we asked, a third of these gains early, a third late, and a third "
+        "hardly at all."
+    )
+    without = (
+        f"With {data['total']} answers one price gets {data['oracle_accuracy']:.0%} right, "
+        f"and the best mix {data['mix_accuracy']:.0%}."
+    )
+    return Game("spend", data, caption, without)
+
+
+def _quick_slow_and_flat(acc: np.ndarray) -> list[int]:
+    """Three parts of questions: four answers bring most, some, or none of what can be gained.
+
+    A quick one has two thirds of what sixteen answers gain with four already, and those that gain
+    most with four are taken. A slow one has less than a third of it, and those that gain most with
+    sixteen are taken. A flat one never gains more than a tenth, and those nearest to one half are
+    taken.
+    """
+    gain = acc - acc[:, :1]
+    four = gain[:, BUDGETS.index(4)]
+    sixteen = gain[:, BUDGETS.index(16)]
+    parts = (
+        (four >= 2 / 3 * sixteen, -four),
+        (four < 1 / 3 * sixteen, -sixteen),
+        (gain.max(axis=1) <= 0.1, np.abs(acc[:, 0] - 0.5)),
+    )
+    picked: dict[int, None] = {}  # in order, each once
+    for belongs, key in parts:
+        order = np.argsort(key, kind="stable")
+        free = [int(row) for row in order if belongs[row] and int(row) not in picked]
+        picked |= dict.fromkeys(free[:_PART])
+    return list(picked)
 
 
 def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:

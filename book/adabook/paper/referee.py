@@ -29,15 +29,6 @@ STATUSES = ("reproduced", "by definition", "corrected", "not supported", "ours a
 #: true is *not supported*.
 VERDICTS = ("stands", "true after correction", "not supported", "falls", "open")
 
-#: What a claim may have been decided on. Four verdicts on estimation use draws from a population
-#: like MATH.
-GROUNDS = (
-    "cases and counterexamples",
-    "the paper's own numbers",
-    "GSM8K and MATH",
-    "our own questions and machine",
-)
-
 #: How a measured number may have to compare with a bound.
 RELATIONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -280,11 +271,6 @@ CLAIMS = [Claim(**line) for line in _LINES if "name" in line]
 PARTS = tuple(dict.fromkeys(claim.part for claim in CLAIMS))
 
 
-def row_of(id: str) -> Row:
-    """Return the row of an item of the paper, by its id."""
-    return next(row for row in ROWS if row.id == id)
-
-
 def replication_table() -> pd.DataFrame:
     """Tabulate how every row came out, in numbers and in cells that agree.
 
@@ -339,9 +325,3 @@ def claim_table(verdict: str | None = None) -> pd.DataFrame:
             measured = {"value": evidence.value, "number": evidence.number, "holds": evidence.holds}
             rows.append(asdict(claim) | measured)
     return pd.DataFrame(rows)
-
-
-def verdict_counts() -> pd.DataFrame:
-    """Count the claims by part of the paper (rows) and verdict (columns)."""
-    counts = pd.crosstab([claim.part for claim in CLAIMS], [claim.verdict for claim in CLAIMS])
-    return counts.reindex(index=PARTS, columns=VERDICTS, fill_value=0)

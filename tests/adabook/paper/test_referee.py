@@ -20,8 +20,6 @@ import adalib
 from adabook.paper import referee
 from adabook.paper.referee import (
     CLAIMS,
-    GROUNDS,
-    PARTS,
     RELATIONS,
     ROWS,
     STATUSES,
@@ -57,8 +55,12 @@ def in_print():
     )["settings"]
 
 
+def row_of(id: str) -> referee.Row:
+    return next(row for row in ROWS if row.id == id)
+
+
 def cells(id: str) -> dict[str, Cell]:
-    return {cell.name: cell for cell in referee.row_of(id).outcome.cells}
+    return {cell.name: cell for cell in row_of(id).outcome.cells}
 
 
 def test_every_item_and_claim_is_measured_by_a_function_of_its_own():
@@ -84,8 +86,8 @@ def test_a_row_comes_out_as_it_says(row):
 
 @pytest.mark.parametrize("id", AGAIN)
 def test_a_recorded_row_comes_out_again(id):
-    then = referee.row_of(id).outcome
-    now = record_referee.measured_row(referee.row_of(id).by)
+    then = row_of(id).outcome
+    now = record_referee.measured_row(row_of(id).by)
     assert now["note"] == then.note
     assert [cell[2] for cell in now["cells"]] == pytest.approx([cell.ours for cell in then.cells])
 
@@ -108,7 +110,7 @@ def test_no_cell_of_a_table_is_left_out():
         "Table ablation_main = Table ablation": 40,
     }
     for id, number in sizes.items():
-        assert len(referee.row_of(id).outcome.cells) == len(cells(id)) == number, id
+        assert len(row_of(id).outcome.cells) == len(cells(id)) == number, id
     assert len(referee.cell_table()) == sum(len(row.outcome.cells) for row in ROWS)
 
 
@@ -126,14 +128,10 @@ def test_every_label_is_on_one_page():
 def test_claims_are_well_formed():
     assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
     assert {claim.verdict for claim in CLAIMS} == set(VERDICTS)
-    assert {claim.on for claim in CLAIMS} == set(GROUNDS)
     for claim in CLAIMS:
         assert claim.place
         assert len(claim.says) < 130  # a short quotation
         assert not (claim.inferred and claim.verdict == "stands")
-    counts = referee.verdict_counts()
-    assert counts.to_numpy().sum() == len(CLAIMS)
-    assert tuple(counts.index) == PARTS
 
 
 # A condition that cannot fail is no evidence: across its bound, each recorded number of each claim
@@ -168,7 +166,7 @@ def test_one_verdict_everywhere():
         ("Thm3(2)", "Theorem 3 (2)"),
     ):
         supported = verdicts[claim] not in ("not supported", "falls")
-        assert supported == (referee.row_of(id).meant != "not supported"), id
+        assert supported == (row_of(id).meant != "not supported"), id
 
 
 def test_a_cell_agrees_within_its_tolerance():

@@ -1,0 +1,236 @@
+// Spend the answers: the game of the welcome page (games.spend). Every tile is a real question, filled as far as its vote
+// is right; the pale part is what the largest vote would reach. Every question starts with one answer. A tap, or a finger or
+// mouse drawn over several tiles, gives or takes answers, and the first of three bars follows.
+
+const TURN = 30; // milliseconds a tile when the price plays
+const PALEST = 20; // tiles of which the closing sentence speaks
+const points = (share) => (100 * share).toFixed(1).replace("-", "−");
+const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+function render({ model, el }) {
+  const { budgets, colours, total, questions, seen, scored, oracle, price, oracle_accuracy, mix_accuracy } = model.get("data");
+  const start = questions.map(() => 0); // one answer each
+  const extra = total - start.length; // answers to hand out beyond the first ones
+  const labels = [...start];
+  let yours = null; // the reader's own plan, while the tiles show that of the price
+  let brush = 2;
+  let at = 0;
+  let playing = 0; // the turn of the price, if it plays
+
+  const status = (tag, className) => {
+    const made = element(tag, { className });
+    made.setAttribute("role", "status");
+    return made;
+  };
+  const left = status("p", "spend-left");
+  const said = status("div", "spend-said");
+  const result = status("p", "spend-result");
+
+  const spent = (plan = labels) => plan.reduce((sum, label) => sum + budgets[label], 0);
+  const score = (plan) => plan.reduce((sum, label, row) => sum + scored[row][label], 0) / (10000 * plan.length);
+
+  // --- bars: what is gained over one answer each -----------------------------------------------------------------------
+
+  const first = score(start);
+  const most = oracle_accuracy - first;
+
+  function meter(name, kind) {
+    const value = element("strong");
+    const bar = element("span", { className: "spend-bar" });
+    const node = element("div", { className: `spend-meter spend-${kind}` }, element("span", {}, name), element("div", { className: "spend-track" }, bar), value);
+    const set = (share) => {
+      const gain = share - first;
+      value.textContent = `${gain < -0.0005 ? "−" : "+"}${points(Math.abs(gain))}`;
+      bar.style.width = `${100 * Math.min(1, Math.max(0, gain / most))}%`;
+    };
+    return { node, set };
+  }
+  const you = meter("you", "you");
+  const alike = meter("at random", "alike");
+  const priced = meter("one price", "priced");
+  const axis = element("p", { className: "spend-axis" }, `points gained over one answer each (${points(first)}%)`);
+  const meters = element("div", { className: "spend-meters" }, you.node, alike.node, priced.node, axis);
+  alike.set(mix_accuracy);
+  priced.set(oracle_accuracy);
+
+  // While the tiles show the plan of the price, the reader's own score stays where it was, as a frame.
+  function tell(fault) {
+    const rest = total - spent();
+    left.textContent = fault || `${rest} of ${extra} extra answers left`;
+    left.classList.toggle("spend-fault", Boolean(fault));
+    you.node.classList.toggle("spend-ghost", Boolean(yours));
+    you.set(score(yours || labels));
+    result.textContent = yours ? answer() : rest ? `Hand out all ${extra}, then let one price play.` : `All spent: you found ${found()}. Now let one price play.`;
+    priceIt.textContent = yours ? "Back to mine" : "Price it";
+  }
+  const found = () => `${points(score(yours || labels) - first)} of the ${points(most)} points that a price finds`;
+
+  // Who gets how many, and why.
+  function answer() {
+    const having = (label) => oracle.filter((each) => each === label).length;
+    const given = budgets.map((budget, label) => [budget, having(label)]).slice(1).filter(([, count]) => count);
+    const gap = (row) => Math.max(...seen[row]) - seen[row][0];
+    const palest = oracle.map((_, row) => row).sort((one, other) => gap(other) - gap(one)).slice(0, PALEST);
+    const passed = palest.filter((row) => oracle[row] === 0).length;
+    const shunned = passed === palest.length ? `The ${passed} palest tiles` : `${passed} of the ${palest.length} palest tiles`;
+    return (
+      `You found ${found()}. It gives ${given.map(([budget, count]) => `${counted(count, "question")} ${budget} answers each`).join(", ")}; ${having(0)} keep one. ` +
+      `It buys where each extra answer adds at least ${points(price)} points. ${shunned} get none: they rise too slowly.`
+    );
+  }
+
+  // --- tiles -----------------------------------------------------------------------------------------------------------
+
+  function paint(row) {
+    const tile = tiles[row];
+    const budget = budgets[labels[row]];
+    tile.textContent = budget > 1 ? budget : "";
+    // On a dark page the cheapest budget steps back, so that the tiles that got more are the bright ones.
+    tile.style.setProperty("--colour", labels[row] ? colours[labels[row]] : "var(--spend-cheapest)");
+    tile.style.setProperty("--now", `${seen[row][labels[row]] / 100}%`);
+    tile.setAttribute("aria-label", `Question ${row + 1}: ${counted(budget, "answer")}`);
+  }
+
+  // What a tile says stands below the field, always in the same place, so that it covers no tile.
+  function look(row) {
+    tiles[at].tabIndex = -1;
+    at = row;
+    tiles[at].tabIndex = 0;
+    const curve = budgets.map((budget, k) => element("span", { className: k === labels[row] ? "spend-has" : "" }, `${budget}: ${(seen[row][k] / 100).toFixed(0)}%`));
+    said.replaceChildren(element("small", {}, "right with a vote of ", ...curve), questions[row]);
+  }
+
+  // Gives what is left to give, or says why it cannot.
+  function give(row, label) {
+    const more = budgets[label] - budgets[labels[row]];
+    const rest = total - spent();
+    if (more > rest) return tell(`${more} needed, ${rest} left. Tap a numbered tile to free some.`);
+    labels[row] = label;
+    paint(row);
+    tell();
+  }
+  // What the reader does ends the turn of the price, and the plan on the tiles becomes the reader's.
+  function take(row, label) {
+    playing += 1;
+    yours = null;
+    give(row, label);
+    keep(labels.join(""));
+  }
+
+  // --- by hand: taps, strokes, keys ------------------------------------------------------------------------------------
+
+  let stroke = null; // { from, label } while a pointer is down; painting once it has reached a second tile
+  const under = (event) => tiles.indexOf(document.elementFromPoint(event.clientX, event.clientY));
+  const swapped = (row) => (labels[row] === brush ? 0 : brush);
+
+  function down(event) {
+    const row = tiles.indexOf(event.target);
+    if (row >= 0 && !event.button) stroke = { from: row, label: swapped(row), painting: false };
+  }
+  function drawn(event) {
+    const row = under(event);
+    if (!stroke || row < 0 || (row === stroke.from && !stroke.painting)) return;
+    // A finger that moves up or down scrolls the page.
+    if (!stroke.painting && event.pointerType !== "mouse" && tiles[row].offsetTop !== tiles[stroke.from].offsetTop) return (stroke = null);
+    if (!stroke.painting) {
+      stroke.painting = true;
+      take(stroke.from, stroke.label);
+    }
+    if (labels[row] !== stroke.label) take(row, stroke.label);
+  }
+  function tap(row) {
+    if (stroke?.painting) return (stroke = null); // the end of a stroke is no tap
+    take(row, swapped(row));
+    look(row);
+  }
+  function move(event) {
+    const second = tiles.findIndex((tile) => tile.offsetTop > tiles[0].offsetTop);
+    const across = second < 0 ? tiles.length : second;
+    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    const next = at + steps[event.key];
+    if (next >= 0 && next < tiles.length) look(next);
+    tiles[at].focus();
+  }
+
+  const tiles = questions.map((_, row) => {
+    const tile = element("button", { type: "button", className: "spend-tile", tabIndex: row ? -1 : 0 });
+    tile.style.setProperty("--best", `${Math.max(...seen[row]) / 100}%`);
+    tile.addEventListener("click", () => tap(row));
+    tile.addEventListener("focus", () => tile.matches(":focus-visible") && look(row));
+    tile.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && !stroke?.painting && look(row));
+    return tile;
+  });
+  const grid = element("div", { className: "spend-grid" }, ...tiles);
+  grid.setAttribute("role", "group");
+  grid.setAttribute("aria-label", `${tiles.length} questions, easiest level first; arrow keys move, Enter gives or takes`);
+  grid.addEventListener("keydown", move);
+  grid.addEventListener("pointerdown", down);
+  grid.addEventListener("pointermove", drawn);
+  document.addEventListener("pointerup", () => setTimeout(() => (stroke = null))); // after the click that may follow
+  document.addEventListener("pointercancel", () => (stroke = null));
+
+  const brushes = budgets.slice(1).map((budget, index) => {
+    const input = element("input", { type: "radio", name: "spend-brush", checked: index + 1 === brush });
+    input.addEventListener("change", () => (brush = index + 1));
+    return element("label", {}, input, String(budget));
+  });
+  const brushBox = element("div", { className: "adalib-controls adalib-choice" }, "A tap gives", ...brushes, "answers");
+  brushBox.setAttribute("role", "radiogroup");
+  brushBox.setAttribute("aria-label", "answers that a tap gives");
+
+  // --- by price --------------------------------------------------------------------------------------------------------
+
+  async function turn(plan) {
+    const mine = ++playing;
+    tell();
+    // First what is taken back, then what is given: the budget is never passed.
+    const gain = (row) => budgets[plan[row]] - budgets[labels[row]];
+    const rows = plan.map((_, row) => row).filter(gain).sort((a, b) => (gain(a) > 0) - (gain(b) > 0) || a - b);
+    for (const row of rows) {
+      if (!still()) await new Promise((go) => setTimeout(go, TURN));
+      if (playing !== mine) return;
+      give(row, plan[row]);
+    }
+  }
+  const priceIt = button("Price it", () => {
+    const plan = yours || oracle;
+    yours = yours ? null : [...labels];
+    turn(plan);
+  });
+  const again = button("Start again", () => {
+    yours = null;
+    turn(start);
+    keep(start.join(""));
+  });
+
+  // --- the plan in a link ----------------------------------------------------------------------------------------------
+
+  const keep = kept(el, "spend", (text) => {
+    const plan = [...text].map(Number);
+    if (plan.length !== labels.length || !plan.every((label) => label in budgets) || spent(plan) > total) return;
+    labels.splice(0, labels.length, ...plan);
+    yours = null;
+    labels.forEach((_, row) => paint(row));
+    tell();
+  });
+  async function share() {
+    const plan = (yours || labels).join("");
+    const link = `${location.href.split("#")[0]}#spend=${plan}`;
+    const words = `I found ${found()}. Can you find more?`;
+    try {
+      await (navigator.share ? navigator.share({ text: words, url: link }) : navigator.clipboard.writeText(`${words} ${link}`));
+      result.textContent = navigator.share ? "" : "Your score and a link to your plan are on the clipboard.";
+    } catch {
+      result.textContent = `This link shows your plan: ${link}`; // a page may be kept from the clipboard
+    }
+  }
+
+  const actions = element("div", { className: "spend-actions" }, priceIt, again, ...(HAS_ADDRESS ? [button("Share", share)] : []));
+  said.textContent = `The lower part of a tile shows how often its vote is right, the pale part what ${budgets.at(-1)} answers would reach. Tap a tile or point at it to read its question.`;
+  const field = element("div", { className: "spend-field" }, brushBox, left, grid, said);
+  el.replaceChildren(field, element("div", { className: "spend-side" }, meters, actions, result));
+  tiles.forEach((_, row) => paint(row));
+  tell();
+}
