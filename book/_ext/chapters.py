@@ -16,6 +16,7 @@ from contents import keys, pages, spelled
 
 # Where pages stood before the book was put in its present order.
 MOVED = {
+    "../book/files": "../book/operate",
     "05_estimation": "06_estimation",
     "06_learning": "07_learning",
     "07_results": "08_results",
