@@ -15,7 +15,7 @@ from adabook.recorded import recorded_cells
 # One line per number, with every name by which a page has it; referee_by_X is the number behind a
 # verdict of the chapter "The referee".
 SAME = """
-n_word oracle_n learning_n
+data_word oracle_n learning_n
 motivation_questions results_questions
 oracle_free learning_free_oracle
 oracle_out_hard referee_by_leaving
