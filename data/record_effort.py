@@ -4,7 +4,8 @@ Who should get a high effort? The result is data/recorded/effort.jsonl.
 
 Run ``python data/record_effort.py`` (a minute or two; what is there already is kept, so that it
 can be stopped and started again; ``--anew`` begins anew). Each part is a menu of efforts; every
-question pays for its own tokens. The oracle is cross-fitted. The other policies look at the
+question pays for its own tokens. The oracle is cross-fitted, and may buy one, two or four answers
+of an effort, as the mix may. The other policies look at the
 prompt's length, or ask at the lowest effort first and look at that answer's length, at whether two
 or three answers agree, or at both; then they keep the answer or ask once at the effort with the
 largest predicted gain minus the price times the predicted cost. They are scored on questions that
@@ -39,7 +40,7 @@ MENUS = {
     "effort-aime-claude-opus-4.5": (("none", "32k"), ("none", "16k", "32k")),
 }
 SPENT = (1 / 6, 1 / 3, 1 / 2)  # of the way from the cheapest effort's mean cost to the dearest's
-VOTES = (1, 2, 4)  # answers of one effort that the mix may buy
+VOTES = (1, 2, 4)  # answers of one effort that the oracle and the mix may buy
 DEALS = 10  # ways of dealing the questions into five folds, over which outcomes are averaged
 SPLITS = 20  # of the answers into halves, for the oracle
 PRICES = 40
@@ -88,7 +89,7 @@ def effort_rows(menu: Menu) -> list[dict]:
     """Score the oracle and every policy at every target."""
     costs = list(menu.unit.values())
     targets = [costs[0] + share * (costs[-1] - costs[0]) for share in SPENT]
-    oracle = adalib.cross_fitted_oracle(menu, targets, (1,), splits=SPLITS)
+    oracle = adalib.cross_fitted_oracle(menu, targets, VOTES, splits=SPLITS)
     rows = [
         row("oracle", target, menu, oracle.cost[:, j], oracle.accuracy[:, j])
         for j, target in enumerate(targets)

@@ -20,25 +20,21 @@ from functools import partial
 from record_stopping import TARGETS, weighted_bars
 
 import adalib
+from adabook.paper.settings import benchmark
 from adabook.recorded import LADDER, STOPS, figures, record
-from adalib.datasets.files import read_lines
-from adalib.datasets.loading import data_folder, from_records
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow
 from adalib.sequential.policy import PricedStopping
 
-#: The bundled answers behind every part; of several files each question keeps equally many answers.
-SETS = {
-    "gsm8k": ("gsm8k-qwen15",),
-    "math": ("math-qwen15",),
-    "gsm8k-all": ("gsm8k-qwen15", "gsm8k-more-qwen15"),
-    "math-all": ("math-qwen15", "math-more-qwen15"),
+#: The answers behind every part: 300 questions answered 96 times, or all with 48 answers each.
+SETS: dict[str, Callable[[], Responses]] = {
+    "gsm8k": partial(adalib.load, "gsm8k-qwen15"),
+    "math": partial(adalib.load, "math-qwen15"),
+    "gsm8k-all": partial(benchmark, "gsm8k"),
+    "math-all": partial(benchmark, "math"),
 }
-
-#: Fields of a line with one entry per answer.
-PER_ANSWER = ("answers", "classes", "correct", "tokens", "finish", "logprob", "entropy")
 
 #: Ways of dealing the questions into folds and the answers into halves; the first is the book's
 #: own.
@@ -61,25 +57,12 @@ LEADS = {
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield the name of a part, and a function that computes its cells."""
-    for part, names in SETS.items():
-        answers = one_after_the_other(names)
+    for part, read in SETS.items():
+        answers = read()
         for seed in DEALS:
             yield part_name(part, seed), partial(headline_cells, answers, TARGETS, seed)
-        if len(names) > 1:
+        if part.endswith("-all"):
             yield f"{part}, {FEW} taught", partial(headline_cells, answers, TARGETS, taught=FEW)
-
-
-def one_after_the_other(names: Sequence[str]) -> Responses:
-    """Join the questions of bundled settings, with as many answers each as all of them have."""
-    if len(names) == 1:
-        return adalib.load(names[0])
-    samples = min(adalib.load(name).samples for name in names)
-    records = []
-    for name in names:
-        for number, line in read_lines(data_folder() / "answers" / f"{name}.jsonl.gz"):
-            cut = {key: line[key][:samples] for key in PER_ANSWER if key in line}
-            records.append((f"{name}, line {number}", len(records) + 1, {**line, **cut}))
-    return from_records(" and ".join(names), records)
 
 
 def part_name(part: str, seed: int) -> str:

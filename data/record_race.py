@@ -3,11 +3,12 @@
 Run ``python data/record_race.py``. Parts that are there already are kept, so it can be stopped and
 started again; ``--anew`` begins anew. Policies learn from one half of the answers to the training
 questions and are scored on the other half of the answers to the test questions, both ways round, in
-five folds. Budgets and costs are in tokens of one average training answer, waiting in the time of
-one. The plain "race" has the package's defaults; one race meets the limit of waiting at any price;
-the others are played at a given price of waiting.
-An interval is Student's over questions, 95%. The rivals are families of plain races, and rounds of
-Adaptive-Consistency.
+five folds; each question's outcome is the mean over three deals into folds and halves. Budgets and
+costs are in tokens of one average training answer, waiting in the time of one. The plain "race" has
+the package's defaults; one race meets the limit of waiting at any price. The rivals are families of
+plain races, and priced stopping one by one: by votes alone, and by votes and lengths, since a race
+sees how long its answers run. An interval is Student's over questions, 95%. Parts that end in
+"prices of waiting" hold the race on AIME at given prices, in one deal.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -31,7 +31,6 @@ from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_rules import Outcome, PlainRace
 from adalib.sequential.replay import Mix, mix_for
-from adalib.sequential.rules import Confidence, stopping_points
 from adalib.sequential.streams import Streams
 
 REASONING = {
@@ -41,39 +40,17 @@ REASONING = {
 }
 OURS = ("gsm8k", "word-fewshot")  # our own sets that have tokens
 BUDGETS = (1.5, 2.0, 3.0, 4.0)  # in tokens of an average answer
-WAITING_PRICES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # at which the race is played
+WAITING_PRICES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # at which the race on AIME is played
 LIMITED = "race, waiting at most 0.9"  # however much accuracy that costs
-ONE_BY_ONE = "one by one"  # priced stopping, an answer at a time
+#: Priced stopping, an answer at a time, by the signals that it sees.
+ONE_BY_ONE: Mapping[str, tuple[str, ...]] = {
+    "one by one": ("votes",),
+    "one by one, with lengths": ("votes", "length"),
+}
 FOLDS = 5
+DEALS = 3  # of the questions into folds and of the answers into halves
 _MOST = 12  # answers that start, at most
 _STREAMS = 800  # played back in a fit, about
-
-
-@dataclass(frozen=True)
-class InRounds:
-    """Adaptive consistency in rounds: ask ``size`` answers at once until `leader_holds` is high."""
-
-    size: int
-    threshold: float
-    rounds: int
-
-    @property
-    def answers(self) -> int:
-        """The most answers that start."""
-        return self.size * self.rounds
-
-    def play(self, courses: Courses) -> Outcome:
-        """Return the outcome of every stream; a round lasts as long as its longest answer."""
-        streams = courses.streams
-        ends = np.arange(1, self.rounds + 1) * self.size - 1
-        votes = streams.votes().at(ends)
-        stop = stopping_points(Confidence(self.threshold), votes)
-        rows = np.arange(len(stop))
-        lengths = streams.read("tokens")[:, : self.answers]  # type: ignore[index]
-        longest = lengths.reshape(len(stop), self.rounds, self.size).max(axis=2).cumsum(axis=1)
-        asked = ends[stop] + 1
-        tokens = lengths.cumsum(axis=1)[rows, asked - 1]
-        return Outcome(tokens, votes.value[rows, stop], longest[rows, stop], asked, asked)
 
 
 #: Families that others propose: every setting with at most ``most`` answers.
@@ -82,13 +59,6 @@ FAMILIES: Mapping[str, Any] = {
     "first_finish": lambda most: [PlainRace(n, 1) for n in range(1, most + 1)],
     "short_m_at_k": lambda most: [
         PlainRace(n, k) for n in range(1, most + 1) for k in range(1, n + 1)
-    ],
-    "rounds": lambda most: [
-        InRounds(size, threshold, rounds)
-        for size in (2, 3, 4, 8)
-        for threshold in (0.6, 0.8, 0.9, 0.95, 0.99)
-        for rounds in (1, 2, 3, 4)
-        if size * rounds <= most
     ],
 }
 
@@ -125,84 +95,116 @@ class TunedRaces(PricedRace):
         return mix_for(self.costs, self.accuracies, budget)
 
 
+#: Fits policies on some answers, and returns what each does on others.
+Play = Callable[[Responses, Responses], dict[str, np.ndarray]]
+
+
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its rows."""
-    for benchmark, models in REASONING.items():
-        for model in models:
-            name = f"{benchmark}-{model}"
-            yield name, partial(race_rows, name)
-    for name in OURS:
+    reasoning = [
+        f"{benchmark}-{model}" for benchmark in REASONING for model in REASONING[benchmark]
+    ]
+    for name in (*reasoning, *OURS):
         yield name, partial(race_rows, name)
+    for model in REASONING["aime"]:
+        yield f"aime-{model}, prices of waiting", partial(waiting_rows, f"aime-{model}")
 
 
 def race_rows(name: str) -> list[dict]:
-    """Return one row per policy and budget: cost, accuracy and waiting, each with its interval.
+    """Return one row per policy and budget, and its lead in accuracy ``over`` every rival."""
+    answers = adalib.load(name)
+    deals = [held_out_races(answers, number, _against_rivals) for number in range(DEALS)]
+    outcomes = {policy: np.mean([one[policy] for one in deals], axis=0) for policy in deals[0]}
+    rows = _rows(outcomes)
+    for row in rows:
+        column = BUDGETS.index(row["budget"])
+        accuracy = outcomes[row["policy"]][1, :, column]
+        row["over"] = {
+            rival: _figures(accuracy - outcomes[rival][1, :, column])
+            for rival in (*FAMILIES, *ONE_BY_ONE)
+            if rival != row["policy"]
+        }
+    return rows
 
-    ``over`` has the lead in accuracy over every rival at the same budget.
-    """
-    outcomes = held_out_races(adalib.load(name))
+
+def waiting_rows(name: str) -> list[dict]:
+    """Return one row per price of waiting and budget."""
+    return _rows(held_out_races(adalib.load(name), 0, _at_prices_of_waiting))
+
+
+def _rows(outcomes: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Return cost, accuracy and waiting by policy and budget, each with its interval."""
     rows = []
     for policy, outcome in outcomes.items():
         for column, budget in enumerate(BUDGETS):
-            cost, accuracy, waiting = outcome[:, :, column]
-            leads = {
-                rival: _figures(accuracy - outcomes[rival][1, :, column])
-                for rival in (*FAMILIES, ONE_BY_ONE)
-                if rival != policy
-            }
-            row: dict[str, Any] = {"policy": policy, "budget": budget, "cost": _figures(cost)}
-            row |= {"accuracy": _figures(accuracy), "waiting": _figures(waiting), "over": leads}
+            row: dict[str, Any] = {"policy": policy, "budget": budget}
+            for figure, values in zip(("cost", "accuracy", "waiting"), outcome, strict=True):
+                row[figure] = _figures(values[:, column])
             rows.append(row)
     return rows
 
 
-def held_out_races(answers: Responses, folds: int = FOLDS) -> dict[str, np.ndarray]:
+def held_out_races(answers: Responses, deal_number: int, play: Play) -> dict[str, np.ndarray]:
     """Return cost, accuracy and waiting of every question and budget by policy, (3, N, budgets)."""
-    fold = deal(members(answers, None), folds, 0)
-    halves = answers.split_samples(0)
+    fold = deal(members(answers, None), FOLDS, deal_number)
+    halves = answers.split_samples(deal_number)
     outcomes: dict[str, np.ndarray] = {}
     for teach, score in (halves, halves[::-1]):
-        for which in range(folds):
+        for which in range(FOLDS):
             train = np.flatnonzero(fold != which)
             test = np.flatnonzero(fold == which)
-            for name, outcome in _played(teach.take(train), score.take(test)).items():
+            for name, outcome in play(teach.take(train), score.take(test)).items():
                 total = outcomes.setdefault(name, np.zeros((3, answers.n, len(BUDGETS))))
                 total[:, test] += outcome / 2
     return outcomes
 
 
-def _played(teach: Responses, score: Responses) -> dict[str, np.ndarray]:
-    """Fit every policy on ``teach``, and return what it does on ``score``."""
-    most = min(_MOST, teach.samples, score.samples)
-    repeats = int(np.clip(_STREAMS // teach.n, 3, 16))
-    unit = float(np.mean(teach.tokens))
-    rivals: Mapping[str, Any] = {
-        name: TunedRaces(settings(most), repeats=repeats) for name, settings in FAMILIES.items()
-    }
+def _against_rivals(teach: Responses, score: Responses) -> dict[str, np.ndarray]:
+    """Play the rivals, the race, and the race that meets its limit of waiting at any price."""
+    race = _fitted_race(teach)
+    unit = race.unit
     outcomes = {}
-    for name, rival in rivals.items():
-        played = rival.fit(teach).replay(score, _affordable(rival, unit))
+    for name, settings in FAMILIES.items():
+        rival = TunedRaces(settings(race.most), repeats=race.repeats).fit(teach)
+        played = rival.replay(score, _affordable(rival, unit))
         outcomes[name] = np.array([played.cost / unit, played.accuracy, played.waiting])
-    alone = PricedStopping(("votes",), cost="tokens", repeats=repeats, exact=True).fit(teach)
-    played_alone = alone.replay(score, _affordable(alone, unit))
-    tokens = played_alone.cost / unit  # one by one, one waits for every token
-    outcomes[ONE_BY_ONE] = np.array([tokens, played_alone.accuracy, tokens])
-    race = PricedRace(("votes",), most=most, repeats=repeats).fit(teach)
-    return outcomes | _raced(race, score, unit)
-
-
-def _raced(race: PricedRace, score: Responses, unit: float) -> dict[str, np.ndarray]:
-    """Return cost, accuracy and waiting of every question and budget, by the price of waiting."""
+    for name, signals in ONE_BY_ONE.items():
+        alone = PricedStopping(signals, cost="tokens", repeats=race.repeats, exact=True).fit(teach)
+        played_alone = alone.replay(score, _affordable(alone, unit))
+        tokens = played_alone.cost / unit  # one by one, one waits for every token
+        outcomes[name] = np.array([tokens, played_alone.accuracy, tokens])
     at_any_price = copy(race)
     at_any_price.waiting_price = 1.0
     budgets = _affordable(race, unit)
     mixes = {"race": [race.mix(budget) for budget in budgets]}
     mixes[LIMITED] = [at_any_price.mix(budget) for budget in budgets]
-    for price in WAITING_PRICES:
-        mixes[f"race, waiting at {price:g}"] = [race.mix(budget, price) for budget in budgets]
+    return outcomes | _raced(race, score, mixes)
+
+
+def _at_prices_of_waiting(teach: Responses, score: Responses) -> dict[str, np.ndarray]:
+    """Play the race at every price of waiting."""
+    race = _fitted_race(teach)
+    budgets = _affordable(race, race.unit)
+    mixes = {
+        f"race, waiting at {price:g}": [race.mix(budget, price) for budget in budgets]
+        for price in WAITING_PRICES
+    }
+    return _raced(race, score, mixes)
+
+
+def _fitted_race(teach: Responses) -> PricedRace:
+    """Fit the race with the package's defaults, by votes alone."""
+    repeats = int(np.clip(_STREAMS // teach.n, 3, 16))
+    return PricedRace(("votes",), most=min(_MOST, teach.samples), repeats=repeats).fit(teach)
+
+
+def _raced(
+    race: PricedRace, score: Responses, mixes: Mapping[str, Sequence[Mix]]
+) -> dict[str, np.ndarray]:
+    """Return cost, accuracy and waiting of every question and budget, by name of the mixes."""
     # All at once: many of them use the same races.
     played = race.replay_mixes(score, [mix for some in mixes.values() for mix in some])
-    outcome = np.array([played.cost / unit, played.accuracy, played.waiting])
+    outcome = np.array([played.cost / race.unit, played.accuracy, played.waiting])
     return dict(zip(mixes, np.split(outcome, len(mixes), axis=2), strict=True))
 
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pandas as pd
-from record_headline import SETS, one_after_the_other
 
+from adabook.paper.settings import benchmark as all_questions
 from adabook.recorded import figures, record
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
@@ -36,7 +36,7 @@ KEPT = ("oracle", "label", "curve", "noise")
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield the name of a part, and a function that computes its rows."""
     for benchmark, folds in FOLDS.items():
-        answers = one_after_the_other(SETS[f"{benchmark}-all"])
+        answers = all_questions(benchmark)
         encoded = with_sentence_encoder(answers, benchmark)
         for size in SIZES:
             for description, features in (("spelling", None), ("sentence encoder", encoded)):

@@ -305,6 +305,21 @@ class Followed(PricedStopping):
         }
 
 
+def weighted_tables(
+    responses: Responses, menu: Sequence[int], seed: int
+) -> Iterator[tuple[UtilityTable, UtilityTable, UtilityTable]]:
+    """Yield, both ways round, the weighted votes that choose and score, and the plain ones.
+
+    How steeply certainty weighs is chosen on the half that teaches.
+    """
+    halves = compared(responses).split_samples(seed)
+    voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
+    for number in range(2):
+        teach = voted[number]
+        best = max(_SHARPNESS, key=lambda s: teach[s].acc.mean())
+        yield teach[best], voted[1 - number][best], halves[1 - number].table(menu)
+
+
 def weighted_bars(
     responses: Responses,
     targets: Sequence[float],
@@ -316,19 +331,11 @@ def weighted_bars(
 
     The vote is better, the plan is not.
 
-    How steeply certainty weighs is chosen on the half that teaches. Gains count over the mix of
+    Gains count over the mix of
     plain votes, so that they stand beside those of `adalib.held_out`, whose answers ``seed``
     halves alike."""
-    halves = compared(responses).split_samples(seed)
-    voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
     scores = Scores(["mix_weighted", "oracle_weighted"])
-    for number in range(2):
-        teach = voted[number]
-        score = voted[1 - number]
-        best = max(_SHARPNESS, key=lambda s: teach[s].acc.mean())
-        chosen = teach[best]
-        scored = score[best]
-        plain = halves[1 - number].table(menu)
+    for chosen, scored, plain in weighted_tables(responses, menu, seed):
         for target, labels in oracles_at(chosen, targets):
             mix = best_mix(chosen.acc, chosen.cost, target)
             plans = {"mix_weighted": mix, "oracle_weighted": from_labels(labels, chosen.k)}

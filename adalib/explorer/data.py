@@ -35,13 +35,13 @@ def setting(
     """Describe one setting for the explorer, ready for JSON.
 
     The source is a table, or answers, whose accuracies are then taken over all subsets at a cost in
-    samples. ``responses`` are those that a table was made from. ``name`` appears in the address
+    answers. ``responses`` are those that a table was made from. ``name`` appears in the address
     (``#set=name``) and ``kind`` decides where the setting is listed. An oracle on ``estimated``
     accuracies is labelled optimistic. ``lam`` is the price at the start.
     """
     table, responses = _table_and_responses(source, responses)
     if unit is None:
-        unit = "samples" if _costs_are_budgets(table) else "cost"
+        unit = "answers" if _costs_are_budgets(table) else "cost"
     described: dict[str, Any] = {
         "name": name,
         "title": title,
@@ -63,7 +63,7 @@ def setting(
     if responses is not None:
         described |= _texts(responses)
         described["votes"] = _votes(responses)
-        if unit == "samples":
+        if unit == "answers":
             described["halves"] = [_half(responses, half) for half in (0, 1)]
     return described
 
@@ -169,7 +169,7 @@ def _texts(source: Responses | Menu) -> dict[str, list[str]]:
 
 
 def _costs_are_budgets(table: UtilityTable) -> bool:
-    """Whether every budget is named after its cost, as numbers of samples are."""
+    """Whether every budget is named after its cost, as numbers of answers are."""
     if table.cost.ndim == 2:
         return False
     return [str(budget) for budget in table.budgets] == [f"{cost:g}" for cost in table.cost]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adalib.colours import BUDGETS, MODELS
+from adalib.colours import BUDGETS, MEANINGS, MODELS
 from adalib.datasets.files import written
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
@@ -22,6 +22,7 @@ from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
 _FRONT = Path(__file__).parent / "front"
+_MEANINGS = ("oracle", "price", "mix")  # the colours that the style sheet uses
 
 _COMPUTING = ("numbers", "oracle", "path", "votes")
 _OWN_FILE = ("files", "csv", "jsonlines", "models", "crossfit")
@@ -36,7 +37,7 @@ _DRAWING = (
     "question",
     "pays",
 )
-_WHOLE = ("controls", "own_file", "address", "explorer", "hosts")
+_WHOLE = ("controls", "challenge", "stories", "own_file", "address", "explorer", "hosts")
 
 #: Scripts of the front end, in the order in which they are joined. They are plain JavaScript, and
 #: each sees what comes before it: both hosts, the module element of a static page and anywidget in
@@ -57,8 +58,10 @@ def script() -> str:
 
 @cache
 def style() -> str:
-    """Return the style sheet."""
-    return (_FRONT / "explorer.css").read_text(encoding="utf-8")
+    """Return the style sheet, after the colours of the book by their meaning."""
+    colours = " ".join(f"--ax-{meaning}: {MEANINGS[meaning]};" for meaning in _MEANINGS)
+    rules = (_FRONT / "explorer.css").read_text(encoding="utf-8")
+    return f".adalib-explorer {{ {colours} }}\n{rules}"
 
 
 _PAGE = """<!DOCTYPE html>
@@ -78,9 +81,9 @@ body > p {{ max-width: 46rem; margin: 0 0 1rem; }}
 </style>
 </head>
 <body>
-<h1>What is one more sample worth?</h1>
-<p>Every question keeps the budget whose accuracy, less the price of its compute, is highest. Drag the price, or the
-budget you can afford, and watch who lets go of what.</p>
+<h1>What is one more answer worth?</h1>
+<p>Every question keeps the budget whose accuracy, less the price of its compute, is highest. Drag the price
+and watch which questions let go of what.</p>
 {body}
 </body>
 </html>

@@ -70,7 +70,7 @@ def explore(
     Parameters
     ----------
     source : UtilityTable, Responses or Menu
-        What to explore; of answers, the accuracy over all subsets, with costs in samples.
+        What to explore; of answers, the accuracy over all subsets, with costs in answers.
     lam : float, optional
         Price at the start. Default: the median breakpoint.
     budget : float, optional

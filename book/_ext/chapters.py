@@ -35,6 +35,7 @@ MOVED = {
     "e_calibration": "c_rivals",
     "f_patterns": "b_replication",
     "replication": "b_replication",
+    "two_limits": "05_markets",
 }
 # Labels once began with a chapter's number, and begin with its key now.
 _SIGNPOST = """<!doctype html>

@@ -26,41 +26,18 @@ class Stop(NamedTuple):
 
 
 STOPS = (
-    Stop(
-        "motivation-kinds",
-        "The question",
-        5,
-        "which questions do more answers help?",
-    ),
-    Stop(
-        "oracle-one-price",
-        "The price",
-        3,
-        "lets every question decide for itself",
-    ),
-    Stop(
-        "budgets-slopes",
-        "The frontier",
-        4,
-        "the best accuracy at every budget, exactly",
-    ),
+    Stop("motivation-kinds", "The question", 4, "which questions do more answers help?"),
+    Stop("oracle-one-price", "The price", 4, "lets every question decide for itself"),
+    Stop("budgets-slopes", "The frontier", 3, "the best accuracy at every budget, exactly"),
+    Stop("duality-shadow", "Duality", 3, "the price is what one more answer is worth"),
     Stop(
         "results-noise",
-        "What the text cannot tell",
+        "The text",
         3,
-        "random numbers do as well, and neither shows a gain on new questions",
+        "random numbers do as well, if training questions are scored",
     ),
     Stop(
-        "stopping-idea",
-        "Stopping",
-        3,
-        "the same price says when to stop asking",
-    ),
-    Stop(
-        "deploy-money",
-        "Does it pay for me?",
-        2,
-        "your own answers, your own prices",
+        "stopping-ladder", "Watching", 3, "five points, half from the vote and half from stopping"
     ),
 )
 

@@ -25,6 +25,19 @@ _INLINE = {"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup"}
 _WITHOUT_END = {"br", "hr", "img", "input", "col", "wbr"}
 
 
+#: The book's index: words under which a reader looks for a chapter whose text seldom uses them.
+_INDEX = {
+    "data": "sampling temperature self-consistency majority voting",
+    "duality": "lagrange lagrangian multiplier multipliers linear program",
+    "estimation": "optimism bias unbiased cross-fitting data splitting",
+    "learning": "xgboost gbm gradient boosting classifier overfit overfitting features training",
+    "results": "confidence interval significance bootstrap held-out test benchmark",
+    "stopping": "optimal stopping early stopping sequential bandit",
+    "deploy": "server production openai litellm latency",
+    "menus": "routing cascade reasoning effort several models",
+}
+
+
 @dataclass
 class Entry:
     """Something that a search finds: a page, a section, a statement, a word or a name."""
@@ -151,8 +164,17 @@ def write(app, exception) -> None:
     for name in sorted(app.env.found_docs):
         file = folder / f"{name}.html"
         if file.exists():
+            words = _INDEX.get(re.sub(r"^.*/\d+_", "", name), "")
             page = entries(file.read_text(encoding="utf-8"))
-            found += [{"page": name, "within": page[0].title, **asdict(entry)} for entry in page]
+            found += [
+                {
+                    "page": name,
+                    "within": page[0].title,
+                    "index": words if entry.kind == "page" else "",
+                    **asdict(entry),
+                }
+                for entry in page
+            ]
     data = json.dumps(found, ensure_ascii=False).replace("<", "\\u003c")
     script = f"window.adalibSearch({data});\n"
     (folder / "_static" / SCRIPT).write_text(script, encoding="utf-8")

@@ -10,14 +10,16 @@
   const AROUND = 90; // characters shown before and after a hit
 
   // Other words for a thing, as readers type them.
-  const SAME = { license: "licence", karush: "kkt", llm: "language model", "self-consistency": "vote", xgboost: "gbm", setup: "install" };
+  const SAME = { license: "licence", karush: "kkt", llm: "language model", "self-consistency": "vote", setup: "install" };
   const SMALL = /^(how|what|when|why|who|which|to|the|of|a|an|and|is|are|do|does|i|in|it|for|on)$/;
   // What a place counts: a word in a title more than any number of times in a text, and its exact form more than its start.
   const IN_TITLE = 20;
   const EXACT = 8;
   const PHRASE = 15;
   const OFTEN = 9;
+  const IN_INDEX = 22; // a word that the book's index gives to a chapter
   const IN_CHAPTER = 6; // before the pages for teachers and the reference
+  const LAST = /\/references$/; // a list of titles, which holds every word of the field
   const TITLE_OF = { page: 12, statement: 6, section: 4, word: 3, name: 0 };
   const KIND = { word: "Glossary", name: "Package" };
 
@@ -30,14 +32,43 @@
     return cut.length >= 4 ? cut : word;
   }
 
-  function asked(query) {
+  // The words to look for, as typed, or as they should have been.
+  function wordsOf(query) {
     const typed = plain(query).split(/[^\p{L}\p{N}'.-]+/u).filter(Boolean);
-    const told = typed.flatMap((word) => (SAME[word] ?? word).split(" "));
-    const words = told.filter((word) => !SMALL.test(word));
-    return (words.length ? words : told).map((word) => ({
+    const translated = typed.flatMap((word) => (SAME[word] ?? word).split(" "));
+    const words = translated.filter((word) => !SMALL.test(word));
+    return (words.length ? words : translated).map(mended);
+  }
+
+  function asked(query) {
+    return wordsOf(query).map((word) => ({
       exact: new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}(?![\\p{L}\\p{N}-])`, "u"),
       start: new RegExp(`(?<![\\p{L}\\p{N}])${escaped(stem(word))}`, "gu"),
     }));
+  }
+
+  // The nearest word of the book to a word that is not in it: one letter off if it is short, two if it is long.
+  function mended(word) {
+    const start = stem(word);
+    if (word.length < 4 || [...vocabulary.keys()].some((known) => known.includes(start))) return word;
+    let best = { word, off: word.length < 7 ? 1 : 2, times: 0 };
+    for (const [known, times] of vocabulary) {
+      if (Math.abs(known.length - word.length) > best.off) continue;
+      const off = distance(word, known);
+      if (off < best.off || (off === best.off && times > best.times)) best = { word: known, off, times };
+    }
+    return best.word;
+  }
+
+  // How many letters must be put in, left out or changed to get from one word to the other (Levenshtein).
+  function distance(one, other) {
+    let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+    for (let i = 1; i <= one.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= other.length; j++) next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (one[i - 1] !== other[j - 1]));
+      row = next;
+    }
+    return row[other.length];
   }
 
   function score(entry, words, phrase) {
@@ -46,7 +77,9 @@
     for (const { exact, start } of words) {
       const inTitle = entry.plainTitle.search(start) >= 0;
       const times = entry.plainText.match(start)?.length ?? 0;
-      if (inTitle || times) found += 1;
+      const inIndex = entry.index.search(start) >= 0;
+      if (inTitle || times || inIndex) found += 1;
+      if (inIndex) sum += IN_INDEX;
       if (inTitle) sum += IN_TITLE + TITLE_OF[entry.kind] + EXACT * exact.test(entry.plainTitle);
       sum += Math.min(OFTEN, times) + exact.test(entry.plainText);
     }
@@ -60,8 +93,11 @@
     if (!words.length) return [];
     const phrase = plain(query).trim();
     const scored = entries.map((entry) => score(entry, words, phrase)).filter(({ found }) => found);
-    const most = Math.max(...scored.map(({ found }) => found));
-    return scored.filter(({ found }) => found === most).sort((a, b) => b.sum - a.sum).map(({ entry }) => entry);
+    const last = scored.filter(({ entry }) => LAST.test(entry.page));
+    const others = scored.filter((one) => !last.includes(one));
+    const most = Math.max(...others.map(({ found }) => found));
+    const best = others.filter(({ found }) => found === most).sort((a, b) => b.sum - a.sum);
+    return [...best, ...last].map(({ entry }) => entry);
   }
 
   // --- what is shown -----------------------------------------------------------------------------------------------------
@@ -104,10 +140,13 @@
   // --- the fields --------------------------------------------------------------------------------------------------------
 
   let entries = null; // until they are loaded
+  const vocabulary = new Map(); // the book's words, and how often they occur
   const waiting = [];
 
   window.adalibSearch = (found) => {
     entries = found.map((entry) => ({ ...entry, plainTitle: plain(entry.title), plainText: plain(entry.text) }));
+    for (const { plainTitle, plainText, index } of entries)
+      for (const [word] of `${plainTitle} ${plainText} ${index}`.matchAll(/\p{L}{4,}/gu)) vocabulary.set(word, (vocabulary.get(word) ?? 0) + 1);
     for (const search of waiting) search();
   };
 
@@ -131,7 +170,9 @@
       if (!entries) return (status.textContent = "Loading …");
       const found = find(query);
       const count = found.length === 1 ? "1 result" : `${found.length} results`;
-      status.textContent = found.length ? `${count}${found.length > MOST ? `, the first ${MOST}` : ""}` : `Nothing found for “${query}”.`;
+      const words = wordsOf(query).join(" ");
+      const other = words.split(" ").every((word) => plain(query).includes(stem(word))) ? "" : ` for “${words}”`;
+      status.textContent = found.length ? `${count}${other}${found.length > MOST ? `, the first ${MOST}` : ""}` : `Nothing found for “${query}”.`;
       list.replaceChildren(...found.slice(0, MOST).map((entry) => shown(entry, asked(query))));
       onSearch(query);
     }

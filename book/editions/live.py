@@ -25,6 +25,14 @@ _MENTION = re.compile(r"\{ch\}`([\w-]+)`(?![^\[\]\n]*\]\()")
 _VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
 _HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 _BOX = {"tip": "success", "warning": "warning", "quiz": "info"}
+# An option of a quiz or a prompt: its mark, its text, and the explanation in italics that ends it.
+_OPTION = re.compile(
+    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] "
+    r"(?P<text>(?:.|\n(?! *- \[| *\d+\. |\n))*?)"
+    r" *\*(?P<why>[^*]+)\*[ ]*$",
+    re.M,
+)
+_MARK = re.compile(r"^ *- \[[ xX]\] ", re.M)
 _BORDER = "border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;"
 
 
@@ -79,6 +87,8 @@ def _box(block: Block, book: Book) -> str:
     """A directive as a box that JupyterLab can show."""
     body = live_text(block.body, book) if block.body else ""
     kind = block.options.get("class", "")
+    if "quiz" in kind or "prompt" in kind:
+        body = _guessed_first(body)
     if block.name == "admonition" and "dropdown" in kind:
         return f"<details>\n<summary><b>{block.argument}</b></summary>\n\n{body}\n\n</details>"
     plain = {
@@ -101,6 +111,33 @@ def _box(block: Block, book: Book) -> str:
     return (
         f'<div class="alert alert-{colour}" style="{_BORDER}">\n\n**{title}**\n\n{body}\n\n</div>'
     )
+
+
+def _guessed_first(asked: str) -> str:
+    """Shut away which option is right, and why, until the reader opens one.
+
+    A single option is a number to be guessed.
+
+    >>> _guessed_first("- [ ] this *No.*\\n- [x] that *Yes.*").split("\\n")[1]
+    '- that <details><summary>my guess</summary>Right. *Yes.*</details>'
+    """
+    is_number = len(_MARK.findall(asked)) == 1
+
+    def shut(option: re.Match) -> str:
+        if is_number:
+            words = "Write your guess down, then open this"
+            return (
+                f"<details><summary>{words}</summary>{option['text']} *{option['why']}*</details>"
+            )
+        verdict = "Not quite." if option["mark"] == " " else "Right."
+        summary = "<summary>my guess</summary>"
+        why = f"<details>{summary}{verdict} *{option['why']}*</details>"
+        return f"{option['dash']}{option['text']} {why}"
+
+    hidden = _OPTION.sub(shut, asked)
+    if _MARK.search(hidden):
+        raise ValueError(f"every option ends with its explanation in italics: {asked[:60]!r}")
+    return hidden
 
 
 def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:

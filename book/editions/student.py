@@ -15,17 +15,6 @@ _MARK = re.compile(
     r"^(?P<fence>:{3,})\{solution-(?P<which>start|end)\}.*?^(?P=fence)\s*?$", re.M | re.S
 )
 _WHOLE = re.compile(r"^:{3,}\{solution\}", re.M)
-# An option of a quiz: its mark, its text, and the explanation in italics that ends it.
-_OPTION = re.compile(
-    r"^(?P<dash> *- )\[(?P<mark>[ xX])\] "
-    r"(?P<text>(?:.|\n(?! *- \[| *\d+\. |:::|\n))*?)"
-    r" *\*(?P<why>[^*]+)\*[ ]*$",
-    re.M,
-)
-_ASKS = (
-    r"^(?P<fence>:{3,})\{admonition\}[^\n]*\n:class:[^\n]*\b(?:quiz|prompt)\b.*?^(?P=fence)\s*?$"
-)
-_QUIZ = re.compile(_ASKS, re.M | re.S)
 
 
 def _parts(text: str, inside: bool) -> Iterator[tuple[str, bool]]:
@@ -93,21 +82,3 @@ def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int
 def for_students(notebook: NotebookNode) -> NotebookNode:
     """Return a chapter as students get it, without its solutions."""
     return NotebookNode({**notebook, "cells": without_solutions(notebook.cells)})
-
-
-def unmarked(text: str) -> str:
-    """A Markdown text whose quizzes and prompts show neither which option is right nor why.
-
-    Of a prompt with a single option, a number to be guessed, the option itself is left out, too.
-    JupyterLab shows marks at once; on the book's pages they answer when a reader clicks.
-    """
-
-    def without_key(quiz: re.Match) -> str:
-        options = len(re.findall(r"^ *- \[[ xX]\] ", quiz[0], re.M))
-        if len(_OPTION.findall(quiz[0])) != options:
-            raise ValueError(
-                f"every option of a quiz ends with its explanation in italics: {quiz[0][:60]!r}"
-            )
-        return _OPTION.sub("" if options == 1 else r"\g<dash>[ ] \g<text>", quiz[0])
-
-    return _QUIZ.sub(without_key, text)

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from contents import keys, pages
 from editions.live import Book, live_notebook
-from editions.student import for_students, unmarked
+from editions.student import for_students
 from editions.text import Block, blocks, read_works
 
 #: Sources of the instructor's folder alone.
@@ -62,17 +62,8 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
         is_left_out = students and f"notebooks/{path.stem}" in TEACHERS
         if is_left_out or not (executed / path.name).exists():
             continue
-        live[path.name] = live_notebook(_unsolved(notebook) if students else notebook, book)
+        live[path.name] = live_notebook(for_students(notebook) if students else notebook, book)
     return live
-
-
-def _unsolved(notebook: NotebookNode) -> NotebookNode:
-    """A chapter for students who work in JupyterLab: no solution, no marked option."""
-    student = for_students(notebook)
-    for cell in student.cells:
-        if cell.cell_type == "markdown":
-            cell.source = unmarked(cell.source)
-    return student
 
 
 def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[str, str]) -> Book:

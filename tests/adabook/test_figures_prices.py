@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT
 
 import adalib
+from adabook.figures import duality
 from adabook.figures import prices as draw
 
 BUDGETS = (1, 2, 4, 8, 16)
@@ -106,6 +107,18 @@ def test_a_tangent_touches_the_winner(acc):
     ]
 
 
+def test_oracle_and_mix_are_drawn_as_computed(acc):
+    oracle = adalib.frontier(acc, COST)
+    mix = adalib.frontier(acc.mean(axis=0)[None, :], COST)
+    held_out = adalib.mean_interval(acc[:, [0, 2]])
+    fig = draw.oracle_and_mix(oracle, mix, COST[[0, 2]], held_out, COST, acc.mean(axis=0))
+    by_name = {trace.name: trace for trace in fig.data if trace.name}
+    assert by_name["oracle, same answers"].y == pytest.approx(oracle.accuracy)
+    assert by_name["oracle, other answers"].y == pytest.approx(held_out.mean)
+    assert by_name["best mix"].y == pytest.approx(mix.accuracy)
+    assert by_name["the same for all"].y == pytest.approx(acc.mean(axis=0))
+
+
 def test_filled_area_is_the_accuracy_gained(acc):
     path = adalib.frontier(acc, COST)
     targets = [1, 1.5, 2, 4, float(path.cost[-1]) + 1]
@@ -151,7 +164,7 @@ def test_the_lines_of_plans_draw_the_dual_function(acc):
     accuracy, spent = few[np.arange(3), plans].mean(axis=1), COST[plans].mean(axis=1)
     labels = [adalib.oracle_labels(few, COST, lam) for lam in prices]
     winners = [int(np.flatnonzero((plans == row).all(axis=1))[0]) for row in labels]
-    fig = draw.dual_lines(prices, accuracy, spent, winners, budget=budget)
+    fig = duality.dual_lines(prices, accuracy, spent, winners, budget=budget)
     top = next(trace for trace in fig.data if trace.name == "G(λ)")
     assert np.allclose(top.y, adalib.dual(few, COST, prices, budget))
     gap = min(top.y) - accuracy[spent <= budget].max()

@@ -317,3 +317,45 @@ def test_recorded_intervals_of_gains_are_symmetric_as_students_are(name):
         for row in rows:
             for mean, low, high in intervals_of_gains(row):
                 assert (low + high) / 2 == pytest.approx(mean, abs=rounding), part
+
+
+def test_the_efforts_of_a_menu_are_compared_on_equal_terms():
+    record = recorded_cells("effort")
+    # The oracle, which may buy one, two or four answers of an effort as the mix may.
+    part = "effort-gpqa-gpt-5.2: low, xhigh"
+    full = adalib.load("effort-gpqa-gpt-5.2")
+    two = {name: full.models[f"gpt-5.2 {name}"] for name in ("low", "xhigh")}
+    menu = adalib.Menu(two, per_question=True)
+    target = min(target for _, target in record[part])
+    again = adalib.cross_fitted_oracle(menu, [target], (1, 2, 4), splits=20)
+    assert again.accuracy.mean() == pytest.approx(
+        record[part]["oracle", target]["accuracy"], abs=1e-3
+    )
+    whole = {part: found for part, found in record.items() if part.count(", ") > 1}
+    middle = {part: sorted({target for _, target in found})[1] for part, found in whole.items()}
+    clear = [found["oracle", middle[part]]["gain_low"] > 0 for part, found in whole.items()]
+    assert (len(clear), sum(clear)) == (5, 3)
+    assert all(found["agreement", middle[part]]["gain_low"] <= 0 for part, found in whole.items())
+
+
+def test_moved_policies_gain_and_miss_their_budget():
+    moves = [
+        {row["way"]: row for row in rows if (row["policy"], row["target"]) == ("priced", 4)}
+        for rows in tables.recorded("transfer").values()
+    ]
+    assert all(move["as it is"]["gain_low"] > 0 for move in moves)
+    assert max(abs(move["refit"]["cost"] / 4 - 1) for move in moves) < 0.05
+    assert max(abs(move["as it is"]["cost"] / 4 - 1) for move in moves) > 0.5
+
+
+def test_the_text_gains_on_home_made_sets_and_stopping_on_all():
+    record = recorded_cells("minds")
+    benchmarks = [f"{name}-{model}" for name in ("gsm8k", "math") for model in ("qwen05", "qwen15")]
+    for part in benchmarks:
+        assert record[part]["stopping: all three", 2]["gain_low"] > 0
+        for policy in ("label policy", "curve policy", "noise"):
+            assert record[part][policy, 2]["gain_low"] < 0
+    for part in ("word-fewshot", "story-qwen05", "story-qwen15"):
+        assert (
+            record[part]["curve policy", 2]["gain_low"] > 0 > record[part]["noise", 2]["gain_low"]
+        )

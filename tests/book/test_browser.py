@@ -412,13 +412,23 @@ def test_index_and_search_work_from_disk(html, page):
         ("exercise bisection", "notebooks/03_budgets.html#ex-budgets-bisection"),
         ("effort", "notebooks/12_menus.html"),
         ("install", "book/operate.html#install"),
+        ("langrange", "notebooks/04_duality.html"),
+        ("frontear", "notebooks/03_budgets.html"),
+        ("bisecton", "notebooks/03_budgets.html"),
+        ("overfit", "notebooks/07_learning.html"),
+        ("xgboost", "notebooks/07_learning.html"),
+        ("confidence interval", "notebooks/08_results.html"),
+        ("boostrap", "notebooks/08_results.html"),
+        ("lagrange multiplier", "notebooks/04_duality.html"),
+        ("optimal stopping", "notebooks/09_stopping.html"),
+        ("explorer", "notebooks/explorer.html"),
     ],
 )
-def test_ten_searches_lead_to_the_place_that_a_reader_means(html, page, query, first):
+def test_twenty_searches_lead_to_the_place_that_a_reader_means(html, page, query, first):
     page.goto((html / "search.html").as_uri() + f"?q={query}")
     result = page.locator("#search-results li a").first
     result.wait_for()
-    assert result.get_attribute("href").removeprefix("./") == first
+    assert result.get_attribute("href").removeprefix("./").startswith(first)
     place, _, anchor = first.partition("#")
     assert f'id="{anchor}"' in (html / place).read_text(encoding="utf-8") or not anchor
 

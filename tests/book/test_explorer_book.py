@@ -2,7 +2,7 @@
 cut."""
 
 import pytest
-from explorer_page import STEPS, check, until, walk, watched
+from explorer_page import STEPS, check, unfold, until, walk, watched
 
 from adabook.paper.settings import utility
 
@@ -15,6 +15,7 @@ def chapter(html, browser):
     assert page.locator(".adalib-explorer").inner_html() == ""  # it comes when the reader does
     page.locator(".adalib-explorer").scroll_into_view_if_needed()
     until(page, "document.querySelector('.adalib-explorer')?.dataset.lam !== undefined")
+    unfold(page)
     yield page
     page.context.close()
     assert complaints == []

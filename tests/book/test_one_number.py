@@ -15,14 +15,13 @@ from adabook.recorded import recorded_cells
 # One line per number, with every name by which a page has it; referee_by_X is the number behind a
 # verdict of the chapter "The referee".
 SAME = """
-n_word oracle_n learning_n
+data_word oracle_n learning_n
 motivation_questions results_questions
 oracle_free learning_free_oracle
 oracle_out_hard referee_by_leaving
 oracle_printed_gsm referee_by_free
 budgets_over referee_by_targeting
 budgets_under referee_by_nine
-duality_cases ad_cases
 estimation_math_ratio referee_by_windows_claim
 estimation_math_jensen referee_by_upper
 estimation_math_agree referee_by_few_trials

@@ -8,23 +8,9 @@ import pytest
 from conftest import ROOT
 
 from adalib.datasets.populations import beta_population
-from adalib.sequential.course import Courses
-from adalib.sequential.streams import make_streams
 
 sys.path.insert(0, str(ROOT / "data"))
-from record_race import FAMILIES, InRounds, TunedRaces
-
-
-def test_rounds_wait_for_the_longest_of_each():
-    answers = beta_population(20, 1, 1, seed=2).sample(6)
-    answers = replace(
-        answers, tokens=np.random.default_rng(2).integers(1, 9, (20, 6)).astype(float)
-    )
-    courses = Courses(make_streams(answers, 6, repeats=1, cost="tokens"))
-    lengths = courses.streams.read("tokens")
-    played = InRounds(2, 1.1, 3).play(courses)  # never sure enough: three rounds
-    assert np.array_equal(played.clock, lengths.reshape(20, 3, 2).max(axis=2).sum(axis=1))
-    assert np.array_equal(played.tokens, lengths.sum(axis=1))
+from record_race import FAMILIES, TunedRaces
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -19,6 +19,7 @@ from explorer_page import (
     look_up,
     random_table,
     shown,
+    unfold,
     until,
     walk,
 )
@@ -58,8 +59,8 @@ def test_every_number_by_mouse(show):
         prices.add(check(page, table)["lam"])
     page.mouse.up()
     assert len(prices) == 10
-    # The curves can be dragged too: the staircase moves the price, the frontier the budget.
-    for at, share in [(0, 0.6), (1, 0.3), (2, 0.5)]:
+    # The curves can be dragged too: the frontier moves the budget, the staircase the price.
+    for at, share in [(0, 0.3), (1, 0.6), (2, 0.5)]:
         curve = page.locator(":is(.ax-drag > svg, svg.ax-dragx)").nth(at)
         curve.scroll_into_view_if_needed()
         box = curve.bounding_box()
@@ -101,7 +102,7 @@ def test_a_budget_typed_in_sets_the_smallest_price_that_fits(show, per_row):
     assert len(set(prices)) >= 10
     assert 0 in prices
     assert re.fullmatch(
-        r"price \S+, average cost \S+ (samples|cost units)", slider.get_attribute("aria-valuetext")
+        r"price \S+, average cost \S+ (answers|cost units)", slider.get_attribute("aria-valuetext")
     )
     slider = page.locator("[data-control=budget]")
     for keys in ["End", "Home", *STEPS]:
@@ -142,7 +143,7 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
     price.fill("0.05")
     price.press("Enter")
     assert (
-        check(page, table)["say"] == "The oracle spends 16.00 samples per question at this price."
+        check(page, table)["say"] == "The oracle spends 16.00 answers per question at this price."
     )
 
 
@@ -281,7 +282,7 @@ def test_hostile_texts_are_shown_as_text(show):
         HOSTILE,
         "<b>7</b>",
     ]
-    assert page.locator(".ax-about").text_content().endswith(HOSTILE)
+    assert page.locator(".ax-title").text_content().endswith(HOSTILE)
     assert page.locator(".adalib-explorer :is(img, b, u, script)").count() == 0
     assert page.evaluate("window.hacked") is None
     assert HOSTILE in page.title()
@@ -322,7 +323,7 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
         page = show(random_table(1))
         choose_file(page, tmp_path / name)
         page.get_by_text("12 questions, 5 budgets.").wait_for()
-        assert "same number" in page.locator(".ax-about").text_content()
+        assert "same number" in page.locator(".ax-title").text_content()
         table = responses.table()
         walk(page, table, ["Home", "PageUp", "PageUp", "PageUp"])
         look_up(page, "q0")
@@ -355,7 +356,7 @@ def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
     page = show(random_table(1))
     choose_file(page, path)
     page.get_by_text("9 questions, 6 budgets.").wait_for()
-    assert "small 1, large 4" in page.locator(".ax-about").text_content()
+    assert "small 1, large 4" in page.locator(".ax-title").text_content()
     walk(page, table, ["Home", "PageUp", "PageUp", "PageUp"])
     look_up(page, "q0")
     assert page.locator(".ax-votes li").count() == 0  # whose votes would they be?
@@ -448,6 +449,7 @@ def test_the_address_holds_the_view(show):
         "q": "3",
     }
     page.reload()
+    unfold(page)
     assert check(page, tables["one"])["lam"] == lam
     page.get_by_label("Setting").select_option("two (simulated)")
     assert (
@@ -509,7 +511,7 @@ def test_phone_width_overflows_nowhere(show):
     page = show([setting(responses, title=long)], viewport={"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     lefts = (
-        "[...document.querySelectorAll('.ax-panel')]"
+        "[...document.querySelectorAll('.ax-panel:not([hidden])')]"
         ".map((panel) => panel.getBoundingClientRect().left)"
     )
     assert len(set(page.evaluate(lefts))) == 1  # the panels are stacked
@@ -534,11 +536,11 @@ def test_everything_has_a_name_for_a_screen_reader(show):
         "document.querySelector('.ax-hidden[aria-live=polite]')"
         ".textContent.startsWith('Price 1.000: ')",
     )
-    assert "average cost 1.000 samples, accuracy" in live.text_content()
+    assert "average cost 1.000 answers, accuracy" in live.text_content()
     # Every control can be reached with the Tab key, and shows where it is.
     page.locator("select").focus()
     reached = set()
-    for _ in range(11):
+    for _ in range(20):
         page.keyboard.press("Tab")
         name = "(at) => at.dataset.control ?? at.ariaLabel ?? at.textContent"
         reached.add(page.evaluate(f"({name})(document.activeElement)"))
@@ -572,7 +574,7 @@ def test_settings_are_checked():
     with pytest.raises(ValueError, match="the responses 1"):
         setting(random_table(1), responses=responses)
     one = setting(responses)
-    assert (one["budgets"], one["unit"]) == (["1", "2"], "samples")
+    assert (one["budgets"], one["unit"]) == (["1", "2"], "answers")
     assert one["votes"] == [[[["2", 2, 0.0], ["1", 1, 1.0]], 0, 0, 0]]
 
 

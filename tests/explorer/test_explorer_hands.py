@@ -7,10 +7,12 @@ import json
 
 import numpy as np
 import pytest
-from explorer_page import check, drop, random_table, until
+from explorer_page import check, digits_of, drop, random_table, shown, until
 
 from adalib.datasets.responses import Responses
 from adalib.explorer import setting
+from adalib.solve.frontier import frontier
+from adalib.solve.oracle import oracle_labels
 
 pytest_plugins = ["explorer_page"]
 
@@ -40,6 +42,8 @@ def phone(show):
     return page, swipe
 
 
+# Not under the bar that stays in sight.
+MIDDLE = "(node) => node.scrollIntoView({ block: 'center' })"
 PRICE = "document.querySelector('.adalib-explorer').dataset.lam"
 
 
@@ -49,7 +53,7 @@ def test_a_finger_drags_or_taps_but_does_not_change_by_scrolling(phone):
     nodes += [page.locator(":is(.ax-drag > svg, svg.ax-dragx)").nth(at) for at in range(3)]
     nodes.append(page.locator(".ax-map"))
     for at, node in enumerate(nodes):
-        node.scroll_into_view_if_needed()
+        node.evaluate(MIDDLE)
         before, question = page.evaluate(PRICE), page.locator(".ax-qid").text_content()
         place = node.evaluate("(node) => [node.value, scrollY]")
         swipe(node, 12, -150)
@@ -59,14 +63,14 @@ def test_a_finger_drags_or_taps_but_does_not_change_by_scrolling(phone):
         assert page.locator(".ax-qid").text_content() == question
         assert node.evaluate("(node) => node.value") == place[0]
         if at < 5:
-            node.scroll_into_view_if_needed()
-            swipe(node, 90, 8)
+            node.evaluate(MIDDLE)
+            swipe(node, 80 + 10 * at, 8)
             until(page, f"(before) => {PRICE} !== before", before)
-    nodes[5].scroll_into_view_if_needed()
+    nodes[5].evaluate(MIDDLE)
     nodes[5].tap(position={"x": 60, "y": 30})
     assert page.locator(".ax-qid").text_content() != "Question 0"
     before = page.evaluate(PRICE)
-    nodes[2].scroll_into_view_if_needed()
+    nodes[2].evaluate(MIDDLE)
     nodes[2].tap(position={"x": 90, "y": 100})
     assert page.evaluate(PRICE) != before
 
@@ -87,21 +91,115 @@ def test_tiles_and_sliders_are_in_sight_together(show, size):
     assert 0 <= bar < pick < size[1]
 
 
-def test_the_question_s_card_is_beside_the_tiles_or_right_below(show):
-    corners = """() => ['.ax-tiles', '.ax-card'].map((name) => {
+def test_the_curve_is_beside_the_tiles_or_right_below(show):
+    corners = """() => ['.ax-tiles', '.ax-drag'].map((name) => {
       const { left, right, top, bottom } = document.querySelector(name).getBoundingClientRect();
       return { left, right, top, bottom };
     })"""
     page = show(random_table(3, n=400), viewport={"width": 1280, "height": 800})
-    tiles, card = page.evaluate(corners)
-    assert card["top"] == tiles["top"]
-    assert card["left"] > tiles["right"]
+    tiles, curve = page.evaluate(corners)
+    assert curve["top"] == tiles["top"]
+    assert curve["left"] > tiles["right"]
     page.set_viewport_size({"width": 390, "height": 800})
     until(
-        page, f"() => {{ const [tiles, card] = ({corners})(); return card.left === tiles.left; }}"
+        page, f"() => {{ const [tiles, curve] = ({corners})(); return curve.left === tiles.left; }}"
     )
-    tiles, card = page.evaluate(corners)
-    assert 0 < card["top"] - tiles["bottom"] < 30
+    tiles, curve = page.evaluate(corners)
+    assert 0 < curve["top"] - tiles["bottom"] < 30
+
+
+def test_the_first_screen_holds_tiles_slider_and_curve_and_the_rest_is_folded(show):
+    page = show(random_table(3, n=400), unfolded=False, viewport={"width": 1200, "height": 900})
+    ends = "(name) => document.querySelector(name).getBoundingClientRect().bottom"
+    for name in ("[data-control=lambda]", ".ax-map", ".ax-drag > svg"):
+        assert page.evaluate(ends, name) < 900
+    assert page.locator("details[open]").count() == 0
+    page.get_by_text("The higher the price").click()
+    assert page.locator(".ax-dragx").is_visible()
+
+
+def test_the_mouse_shows_a_question_and_its_tangent_has_the_price_as_slope(show):
+    table = random_table(3, n=400)
+    page = show(table)
+    title, kept = page.locator(".ax-qid"), page.locator(".ax-qid").text_content()
+    page.locator(".ax-map").hover(position={"x": 200, "y": 60})
+    assert title.text_content() != kept
+    row = table.ids.index(title.text_content().split()[1])
+    lam = float(page.evaluate(PRICE))
+    best = (table.acc[row] - lam * table.cost).argmax()
+    assert page.locator(".ax-winner text").text_content() == f"takes {table.budgets[best]}"
+    # In the drawing's own pixels, through two dots of the same curve, whose values are known.
+    dots, ends = page.evaluate(
+        """() => [
+          [...document.querySelectorAll(".ax-dot")].map(
+            (dot) => ["cx", "cy"].map((key) => Number(dot.getAttribute(key)))),
+          document.querySelector(".ax-tangent").getAttribute("d").match(/-?[\\d.]+/g).map(Number),
+        ]"""
+    )
+    dots = np.array(dots)
+    across = (dots[-1, 0] - dots[0, 0]) / (table.cost[-1] - table.cost[0])
+    up = np.polyfit(table.acc[row], dots[:, 1], 1)[0]
+    slope = (ends[3] - ends[1]) / up / ((ends[2] - ends[0]) / across)
+    assert slope == pytest.approx(lam, rel=0.05)
+    page.mouse.move(5, 5)
+    assert title.text_content() == kept
+
+
+def test_a_sweep_raises_the_price_to_the_end_and_a_key_stops_it(show):
+    page = show(random_table(3))
+    page.locator("[data-control=lambda]").press("Home")
+    page.get_by_role("button", name="Sweep the price").click()
+    until(page, f"() => Number({PRICE}) > 0")
+    page.locator("[data-control=lambda]").press("Shift")
+    price = page.evaluate(PRICE)
+    page.wait_for_timeout(150)
+    assert page.evaluate(PRICE) == price
+    for _ in range(2):
+        page.locator("[data-control=lambda]").press("PageUp")
+    assert float(page.evaluate(PRICE)) > float(price)
+
+
+def test_a_pinned_price_is_compared_with_the_one_in_use(show):
+    table = random_table(3)
+    page = show(table)
+    first = check(page, table)
+    page.get_by_role("button", name="Pin this price").click()
+    page.locator("[data-control=lambda]").press("PageUp")
+    second = check(page, table)
+    before, after = (oracle_labels(table.acc, table.cost, seen["lam"]) for seen in (first, second))
+    text = page.locator(".ax-says .ax-say").last.text_content()
+    assert f" {(before != after).sum()} question" in text
+    rows = np.arange(table.n)
+    points = 100 * (table.acc[rows, after].mean() - table.acc[rows, before].mean())
+    assert f"{points:+.2f} points".replace("-", "\u2212") in text
+    page.get_by_role("button", name="Unpin").click()
+    assert page.locator(".ax-pin").get_attribute("visibility") == "hidden"
+
+
+def test_a_guess_is_compared_with_the_price_that_spends_what_was_asked(show):
+    table = random_table(3)
+    page = show(table)
+    assert "2.5 answers" in page.get_by_text("Challenge").text_content()
+    page.get_by_label("Your guess").fill("0.02")
+    page.get_by_role("button", name="Reveal").click()
+    seen = check(page, table)
+    solved = frontier(table.acc, table.cost).at(2.5)
+    assert seen["lam"] == pytest.approx(solved.lam)
+    labels = oracle_labels(table.acc, table.cost, 0.02)
+    digits = digits_of(seen["numbers"]["cost"])
+    told = page.get_by_text("At 0.02 the questions spend").text_content()
+    assert f"spend {shown(table.cost[labels].mean(), digits)}," in told
+
+
+def test_a_story_moves_the_tiles_beside_it(show):
+    tables = {"one": random_table(1), "two": random_table(2)}
+    settings = [setting(table, name=name, title=name) for name, table in tables.items()]
+    settings[1]["stories"] = [{"title": "T", "text": "Look.", "lam": 0.03, "question": "7"}]
+    page = show(settings)
+    page.get_by_role("button", name="1. T").click()
+    seen = check(page, tables["two"])
+    assert (seen["lam"], seen["title"]) == (0.03, "Question 7")
+    assert page.locator(".ax-stories .ax-say").text_content() == "Look."
 
 
 @pytest.mark.parametrize("width", [390, 820, 1280])
@@ -148,11 +246,13 @@ def test_a_copied_link_says_that_it_cannot_carry_a_file(show):
     page = show([setting(random_table(1), name="one", title="one", kind="real")])
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
     button = page.get_by_role("button", name="Copy link to this view")
-    places = "() => [...document.querySelectorAll('.ax-top button')].map((node) => node.offsetLeft)"
+    places = (
+        "() => [...document.querySelectorAll('.ax-foot button')].map((node) => node.offsetLeft)"
+    )
     before = page.evaluate(places)
     hint = page.locator(".ax-hint")
     button.click()
-    until(page, "document.querySelector('.ax-top').textContent.includes('Copied')")
+    until(page, "document.querySelector('.ax-foot').textContent.includes('Copied')")
     assert page.evaluate(places) == before  # the buttons beside it did not move
     assert "your file" not in hint.text_content()
     drop(page, "mine.csv", "1,2\n0.1,0.9\n0.2,0.4\n")

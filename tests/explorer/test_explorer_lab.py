@@ -3,20 +3,15 @@ from Python."""
 
 from __future__ import annotations
 
-import os
-import secrets
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 
 import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT
-from explorer_page import SCRAPE, STEPS, check
+from explorer_page import SCRAPE, STEPS, check, unfold
 from jupyter_client import BlockingKernelClient
+from lab_server import jupyter_lab, opened, run_cell
 
 from adalib.table import UtilityTable
 
@@ -71,81 +66,32 @@ def slider_of_the_book() -> str:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """Address, token and runtime folder of a JupyterLab that keeps all its files in a temporary
-    folder."""
-    home = tmp_path_factory.mktemp("lab")
-    head = nbformat.v4.new_markdown_cell("# A section\n\nwhich an arrow key could fold")
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            head,
-            *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_the_book())),
-        ]
-    )
-    notebook.metadata.kernelspec = {
-        "name": "python3",
-        "display_name": "Python 3",
-        "language": "python",
-    }
-    nbformat.write(notebook, home / "live.ipynb")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    token = secrets.token_hex(16)
-    folders = {
-        f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")
-    }
-    server = subprocess.Popen(
-        [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
-         f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}",
-         f"--ServerApp.root_dir={home}"],
-        env={**os.environ, **folders, "IPYTHONDIR": str(home / "ipython")},
-        stdout=(log := (home / "log").open("w")),
-        stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(2400):  # ten minutes: a loaded machine is slow, not wrong
-            assert server.poll() is None, (home / "log").read_text()
-            try:
-                urllib.request.urlopen(f"{address}/api?token={token}", timeout=5)
-                break
-            except OSError:
-                time.sleep(0.25)
-        yield address, token, home / "runtime"
-    finally:
-        server.terminate()
-        server.wait(30)
-        log.close()
-
-
-@pytest.fixture(scope="module")
-def live(lab, browser):
+def live(tmp_path_factory, browser):
     """The notebook, run in the Lab, and `ask`, which evaluates an expression in its kernel."""
-    address, token, runtime = lab
-    page = browser.new_page(viewport={"width": 1400, "height": 1600})
-    page.goto(f"{address}/lab/tree/live.ipynb?token={token}")
-    page.get_by_text("| Idle").wait_for(
-        timeout=300_000
-    )  # a cell run before the kernel is there is not run at all
-    page.locator(".jp-Notebook .jp-CodeCell .cm-content").first.click()
-    page.keyboard.press("Shift+Enter")
-    page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=300_000)
-    (file,) = runtime.glob("kernel-*.json")
-    client = BlockingKernelClient(connection_file=str(file))
-    client.load_connection_file()
-    client.start_channels()
-    client.wait_for_ready(timeout=60)
+    cells = [
+        nbformat.v4.new_markdown_cell("# A section\n\nwhich an arrow key could fold"),
+        *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_the_book())),
+    ]
+    with jupyter_lab(tmp_path_factory.mktemp("lab"), cells) as (address, runtime):
+        page = opened(browser, address)
+        run_cell(page, 0)
+        page.locator(".adalib-explorer [data-control=lambda]").wait_for(timeout=300_000)
+        unfold(page)
+        (file,) = runtime.glob("kernel-*.json")
+        client = BlockingKernelClient(connection_file=str(file))
+        client.load_connection_file()
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
 
-    def ask(code: str) -> str:
-        reply = client.execute(
-            code, user_expressions={"value": "str(value)"}, reply=True, timeout=60
-        )
-        return reply["content"]["user_expressions"]["value"]["data"]["text/plain"].strip("'")
+        def ask(code: str) -> str:
+            reply = client.execute(
+                code, user_expressions={"value": "str(value)"}, reply=True, timeout=60
+            )
+            return reply["content"]["user_expressions"]["value"]["data"]["text/plain"].strip("'")
 
-    yield page, ask
-    client.stop_channels()
-    page.close()
+        yield page, ask
+        client.stop_channels()
+        page.close()
 
 
 def until(condition, seconds: float = 120.0):
@@ -214,11 +160,21 @@ def test_the_widget_follows_the_theme_of_the_lab(live):
     slider = page.locator("[data-control=lambda]")
     box = slider.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    for key in ["ArrowLeft", "ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]:
+    cells = page.locator(".jp-Notebook .jp-Cell").count()
+    place = int(slider.input_value())
+    for key, by in {
+        "ArrowLeft": -1,
+        "ArrowDown": -2,
+        "ArrowRight": -1,
+        "ArrowUp": 0,
+        "a": 0,
+    }.items():
         page.keyboard.press(key)
+        assert int(slider.input_value()) == place + by
     price = check(page, TABLE)["lam"]
     until(lambda: float(ask("value = w.lam")) == price)
     assert slider.is_visible()
+    assert page.locator(".jp-Notebook .jp-Cell").count() == cells
 
 
 def test_widgets_still_move_after_a_reload(live):
@@ -231,8 +187,7 @@ def test_widgets_still_move_after_a_reload(live):
             timeout=120_000
         )
 
-    page.locator(".jp-Notebook .jp-CodeCell .cm-content").nth(1).click()
-    page.keyboard.press("Shift+Enter")
+    run_cell(page, 1)
     drawn("at 0.020: 1.80")
     handle = page.locator(".noUi-handle").first
     handle.focus()

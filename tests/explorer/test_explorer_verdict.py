@@ -34,7 +34,7 @@ FOUND = """async ([one, targets]) => {
 
 
 def held_out_rows(responses: Responses, budgets) -> list:
-    """The package's own tally of the oracle, on the even and the odd samples."""
+    """The package's own tally of the oracle, on the even and the odd answers."""
     asked = responses.ids, responses.questions, responses.golds
     dealt = [[row[half::2] for row in responses.answers] for half in (0, 1)]
     halves = [Responses(*asked, answers).table(budgets) for answers in dealt]
@@ -115,14 +115,19 @@ def test_the_page_says_it_in_one_sentence(show):
     until(page, f"() => ({sentence}).startsWith('It can: at ')")
     row = held_out_rows(pays, (1, 2, 4, 8, 16))[TARGETS.index(3.0)]
     text = page.evaluate(sentence)
-    assert f"at {row.cost:.2f} samples per question" in text
+    assert f"at {row.cost:.2f} answers per question" in text
     assert (
         f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
     )
     assert re.search(
         rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d,\s\+\d+\.\d\d\]\)", text
     )
+    budget.fill("1")
+    budget.press("Enter")
+    until(page, f"() => ({sentence}).startsWith('There is nothing to choose at 1.00 answers')")
+    budget.fill("3")
+    budget.press("Enter")
     page.get_by_label("Setting").select_option("null (simulated)")
     until(page, f"() => ({sentence}).startsWith('Not clearly: at ')")
-    drop(page, "table.csv", "1,2\n0.5,1\n")  # accuracies without samples: nothing to cross-fit
+    drop(page, "table.csv", "1,2\n0.5,1\n")  # accuracies without answers: nothing to cross-fit
     until(page, "document.querySelector('.ax-pays').hidden")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import KINDS, averages, budgets_for, random_table, tables
 
+from adalib.datasets.loading import load
 from adalib.solve import hull
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
@@ -70,6 +71,14 @@ def test_equals_the_linear_programme(kind):
             fractional = (np.abs(reference.shares - reference.shares.round()) > 1e-7).sum(axis=1)
             assert (fractional > 0).sum() <= 1
             assert fractional.max() <= 2
+
+
+@pytest.mark.parametrize("budget", [1.5, 2, 3])
+def test_real_answers_equal_the_linear_programme(budget):
+    real = load("math-qwen15").table()
+    assert frontier(real).at(budget).bound == pytest.approx(
+        lp_solution(real.acc, real.cost, budget).value, abs=1e-9
+    )
 
 
 @given(tables(), st.floats(0, 1.2))

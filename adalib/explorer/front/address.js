@@ -35,7 +35,7 @@ class Address {
     if (setting.opened) this.explorer.file.say(`The link holds the price but not your file: its reader must open ${visible(setting.title)} too.`);
     try {
       await navigator.clipboard.writeText(link);
-      set(button, { style: `min-width:${button.offsetWidth}px` }); // the buttons next to it stay where they are
+      set(button, { style: `min-width:${button.getBoundingClientRect().width}px` }); // the buttons next to it stay where they are
       button.textContent = "Copied";
       setTimeout(() => (button.textContent = "Copy link to this view"), 2000);
     } catch {

@@ -1,18 +1,24 @@
-// The two sliders with their exact values, and the five numbers that follow them.
+// The price's slider with its play button, the budget's slider below, and the four numbers that follow them.
 
 const STEPS = 400; // positions of the price slider; 0 is free
-const NUMBERS = { lambda: "price \u03bb", cost: "mean cost", accuracy: "accuracy", mix: "best mix", gain: "gain, points" };
+const SWEEP = 12000; // milliseconds that the play button takes from one end to the other
+const NUMBERS = { cost: "mean cost", accuracy: "accuracy", mix: "best mix", gain: "gain, points" };
 
 class Controls {
   constructor(act, uid) {
     this.price = slider(`${uid}-lambda`, "lambda", ["Price ", h("var", { text: "\u03bb" })], { min: 0, max: STEPS, step: 1 });
     this.budget = slider(`${uid}-budget`, "budget", ["Budget ", h("var", { text: "B" })], {});
     this.meaning = h("p", { class: "ax-say" });
-    this.verdict = h("p", { class: "ax-say" });
-    this.says = h("div", { class: "ax-says" }, this.meaning, this.verdict);
+    this.verdict = h("p", { class: "ax-say ax-verdict" });
+    this.compared = h("p", { class: "ax-say", hidden: true });
+    this.pin = h("button", { type: "button" });
+    this.says = h("div", { class: "ax-says" }, this.meaning, this.pin, this.compared);
     const strip = h("div", { class: "ax-numbers", role: "list" });
+    this.button = h("button", { type: "button", class: "ax-play" });
+    this.price.node.prepend(this.button);
     // What is dragged and what it does stay in sight while the page scrolls below.
-    this.node = h("div", { class: "ax-bar" }, h("div", { class: "ax-controls" }, this.price.node, this.budget.node), strip);
+    this.node = h("div", { class: "ax-bar" }, this.price.node, strip);
+    this.asked = h("details", { class: "ax-panel" }, h("summary", { text: "Start from a budget instead" }), this.budget.node, this.verdict);
     this.numbers = {};
     for (const [key, text] of Object.entries(NUMBERS)) {
       this.numbers[key] = h("strong", { "data-number": key });
@@ -23,6 +29,11 @@ class Controls {
 
   listen(act) {
     const { price, budget } = this;
+    this.stop();
+    this.button.addEventListener("click", () => (this.frame ? this.stop() : this.play(act)));
+    this.pin.addEventListener("click", act.pin);
+    // A hand on the slider takes over.
+    for (const kind of ["pointerdown", "keydown"]) price.input.addEventListener(kind, () => this.stop());
     slides(price.input, (value) => act.price(this.toPrice(value)), act.again);
     slides(budget.input, (value) => act.budget(Number(value.toFixed(this.range.budgetDigits))), act.again);
     price.box.addEventListener("change", () => {
@@ -46,6 +57,29 @@ class Controls {
     });
   }
 
+  /** Sweep the price from where it is to its highest, or from 0 if it is there already. */
+  play(act) {
+    const at = Number(this.price.input.value);
+    const start = at < STEPS ? at : 0;
+    const began = performance.now();
+    const step = (now) => {
+      const to = Math.min(STEPS, Math.round(start + (STEPS * (now - began)) / SWEEP));
+      if (to !== Number(this.price.input.value)) act.price(this.toPrice(to));
+      this.frame = requestAnimationFrame(step);
+      if (to === STEPS) this.stop();
+    };
+    this.frame = requestAnimationFrame(step);
+    this.button.textContent = "\u275a\u275a";
+    set(this.button, { "aria-label": "Stop the sweep", title: "Stop" });
+  }
+
+  stop() {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.button.textContent = "\u25b6";
+    set(this.button, { "aria-label": "Sweep the price from low to high", title: "Sweep the price" });
+  }
+
   // Position 0 of the price slider is free, the rest is logarithmic.
   toPrice(at) {
     const { low, high } = this.range;
@@ -67,16 +101,20 @@ class Controls {
   }
 
   /** Everything here that follows the price. Returns the sentence for those who listen. */
-  move({ table, state }, view, fit) {
+  move({ table, state, pinned }, view, fit) {
     const { price, budget, range } = this;
     const cost = fixed(view.cost, range.digits);
     const shownPrice = showPrice(view.lam);
     const text = {
-      lambda: shownPrice, cost, accuracy: fixed(view.accuracy, 4),
+      cost, accuracy: fixed(view.accuracy, 4),
       mix: fixed(view.mix, 4), gain: signed(100 * view.gain, 2),
     };
     for (const key in text) this.numbers[key].textContent = text[key];
-    this.numbers.lambda.title = `exactly ${view.lam}`;
+    price.box.title = `exactly ${view.lam}`;
+    this.pin.textContent = pinned ? "Unpin" : "Pin this price";
+    set(this.pin, { title: pinned ? "Forget the pinned price" : "Keep this price to compare with" });
+    this.compared.hidden = !pinned;
+    this.compared.textContent = pinned ? sayPinned(table, pinned, view) : "";
     price.input.value = this.toPosition(view.lam);
     price.box.value = Number(view.lam.toPrecision(4));
     budget.input.value = state.budget ?? view.cost;
@@ -117,6 +155,14 @@ function sayPrice(lam, per) {
   // Over the step, not one by one: a second answer may bring nothing and be bought on the way to the fourth.
   const bring = `${threeDigits(points)} point${points === 1 ? "" : "s"} of accuracy`;
   return `A larger budget must bring ${bring} for each ${per} it adds, or it is not taken.`;
+}
+
+/** The pinned price against the one in use. */
+function sayPinned({ units, range }, pinned, view) {
+  const moved = view.labels.reduce((sum, label, row) => sum + (label !== pinned.labels[row]), 0);
+  const points = signed(100 * (view.accuracy - pinned.accuracy), 2);
+  return `Against the pinned price ${showPrice(pinned.lam)}: ${signed(view.cost - pinned.cost, range.digits)} ${units} per question, ` +
+    `${points} points of accuracy, ${plural(moved, "question")} with another budget.`;
 }
 
 /** How well the budget is met, in one sentence. */

@@ -1,9 +1,9 @@
-// The cross-fitted oracle: choose on one half of every question's samples, score on the other, both ways round. The
-// rules are those of adalib.held_out for its row "oracle", on the halves of odd and even samples.
+// The cross-fitted oracle: choose on one half of every question's answers, score on the other, both ways round. The
+// rules are those of adalib.held_out for its row "oracle", on the halves of odd and even answers.
 
 const FEWEST = 10; // questions; with fewer there is nothing to be sure of
 
-/** The tables of both halves, or null where a setting has no samples to split or too few of anything. */
+/** The tables of both halves, or null where a setting has no answers to split or too few of anything. */
 async function buildHalves({ halves, questions, unit }, slices) {
   if (!halves || halves[0].length < FEWEST) return null;
   const samples = (half) => half[0].reduce((sum, x, at) => sum + (at === 0 || at % 2 ? x : 0), 0);

@@ -81,12 +81,42 @@ function draggable(svg, onMove) {
   follow(svg, (event) => onMove(event.clientX - svg.getBoundingClientRect().left));
 }
 
-function figure(title, hint) {
+/** An empty drawing, which says what it shows in its aria-label. */
+function drawing() {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("role", "img");
-  const node = h("figure", { class: "ax-panel" }, h("figcaption", {}, h("strong", { text: title }), h("span", { text: hint })));
-  node.append(svg);
+  return svg;
+}
+
+function figure(title, hint) {
+  const svg = drawing();
+  const caption = h("figcaption", {}, h("strong", { text: title }), h("span", { text: hint }));
+  return { node: h("figure", { class: "ax-panel" }, caption, svg), svg };
+}
+
+/** A panel that the reader opens: its title is what is clicked. */
+function folded(title, hint) {
+  const svg = drawing();
+  const node = h("details", { class: "ax-panel" }, h("summary", { text: title }), h("p", { class: "ax-sub", text: hint }), svg);
   return { node, svg };
+}
+
+/** Dots where the question in view changes its budget; `place` turns a point of the path into a place. */
+class Turns {
+  constructor(svg, place) {
+    this.group = s(svg, "g", { class: "ax-turns" });
+    this.place = place;
+  }
+
+  move(table, row) {
+    if (row === this.row) return;
+    this.row = row;
+    this.group.replaceChildren();
+    for (const [price] of rowSteps(table, row)) {
+      const [cx, cy] = this.place(pointAt(table.path, price));
+      s(this.group, "circle", { r: 4, cx, cy });
+    }
+  }
 }
 
 /** Empty a drawing, give it its size, and return the box that its axes enclose. */

@@ -1,6 +1,6 @@
 // The explorer: its state, the one door for every change, and who is told.
 
-const OPTIMISTIC = "Chosen and scored on the same samples, and so optimistic; see “Estimation”.";
+const OPTIMISTIC = "Chosen and scored on the same answers, and so optimistic; see “Estimation”.";
 const GROUPS = [["real", "Real models"], ["simulated", "Simulated"], ["yours", "Your file"]];
 let serial = 0;
 
@@ -28,35 +28,43 @@ class Explorer {
     const act = {
       price: (value) => this.move({ lam: value, budget: null }),
       budget: (value) => this.move({ budget: value }),
+      pin: () => this.pinOrForget(),
       pick: (row) => this.move({ selected: row }),
+      peekAt: (at) => this.peekAt(at),
       pickAt: (at) => at < this.table.n && this.move({ selected: this.table.path.held[at] }),
       pickStep: (by) => this.move({ selected: (this.state.selected + by + this.table.n) % this.table.n }),
       find: (words) => find(this.table, words),
       again: () => this.refresh(),
     };
     this.choice = h("select", { id: `${uid}-set` });
+    this.heading = h("p", { class: "ax-title", role: "heading", "aria-level": 3 });
     this.chosen = h("p", { class: "ax-about" });
     this.note = h("p", { class: "ax-note" });
     this.live = h("p", { class: "ax-hidden", "aria-live": "polite" });
     this.controls = new Controls(act, uid);
-    this.tiles = new TilesPanel(act);
-    this.panels = [QuestionPanel, StaircasePanel, FrontierPanel, SplitPanel].map((Panel) => new Panel(act));
+    this.panels = [TilesPanel, FrontierPanel, QuestionPanel, StaircasePanel, SplitPanel].map((Panel) => new Panel(act));
+    this.challenge = new Challenge(act, uid);
+    this.stories = new Stories(this.settings, (step) => this.showStory(step));
     this.pays = new Pays();
     this.file = host.files !== false && new OwnFile(this);
-    const [question, ...others] = this.panels.map((panel) => panel.node);
+    const [tiles, frontier, question, ...others] = this.panels.map((panel) => panel.node);
     const reset = h("button", { type: "button", text: "Reset" });
     reset.addEventListener("click", () => this.reset());
     this.copy = h("button", { type: "button", text: "Copy link to this view", hidden: true });
     this.copy.addEventListener("click", () => this.address.copy(this.copy));
     root.replaceChildren(...[
-      h("div", { class: "ax-top" },
-        (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice),
-        reset, this.copy, ...(this.file ? this.file.nodes : [])),
-      this.chosen, this.file && this.file.reading, this.file && this.file.trouble,
-      this.controls.node, this.controls.says,
-      h("div", { class: "ax-grid" }, this.tiles.node, question, this.pays.node, ...others),
+      h("div", { class: "ax-top" }, h("div", {}, this.heading, this.chosen),
+        (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice)),
+      this.file && this.file.trouble,
+      this.controls.node, this.controls.says, this.stories.node,
+      h("div", { class: "ax-grid" }, tiles, frontier, question),
+      this.pays.node,
+      h("div", { class: "ax-grid ax-more" }, this.challenge.node, this.controls.asked, ...others),
+      h("div", { class: "ax-foot" }, reset, this.copy, ...(this.file ? this.file.nodes : [])), this.file && this.file.reading,
       this.note, this.live,
     ].filter(Boolean));
+    // What is folded is not drawn until it is opened.
+    root.addEventListener("toggle", () => this.again(), true);
     this.choice.addEventListener("change", () => this.changeSetting(Number(this.choice.value)));
   }
 
@@ -79,13 +87,38 @@ class Explorer {
     this.controls.layout(table);
     if (this.file) this.file.say();
     this.choice.value = at;
+    this.heading.textContent = [visible(setting.title), setting.about].filter(Boolean).join(": ");
     const counted = `${plural(table.n, "question")}, ${plural(table.k, "budget")}.`;
-    const simulated = setting.kind === "simulated" && !/simulated/i.test(setting.about) && "Simulated, not a real model.";
-    this.chosen.textContent = [counted, simulated, setting.about].filter(Boolean).join(" ");
+    this.chosen.textContent = setting.kind === "simulated" ? `${counted} Simulated, not a real model.` : counted;
     this.note.textContent = setting.estimated === false ? "" : OPTIMISTIC;
     this.note.hidden = !this.note.textContent;
     Object.assign(state, { lam: setting.lam ?? table.range.start, budget: null, selected: table.path.held[0] });
+    this.pinned = null;
+    this.peek = null;
+    this.stories.tell(null);
     this.paint();
+  }
+
+  /** One step of a story: its setting, its price and its question. */
+  showStory({ at, lam, question }) {
+    this.useSetting(at);
+    const row = this.table.setting.ids.indexOf(question);
+    this.move({ lam, budget: null, ...(row >= 0 && { selected: row }) });
+  }
+
+  /** Keep what this price does, to compare others with it; or let go of it. */
+  pinOrForget() {
+    this.pinned = this.pinned ? null : oracle(this.table, this.state.lam);
+    this.refresh();
+  }
+
+  /** Show another question for as long as the mouse is on its tile. */
+  peekAt(at) {
+    const { held } = this.table.path;
+    const peek = held[at] ?? null;
+    if (peek === this.peek) return;
+    this.peek = peek;
+    this.refresh();
   }
 
   /** Back to where the page began; a file of the reader's own stays in the list. */
@@ -121,16 +154,23 @@ class Explorer {
     this.width = 0;
     if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
     this.colours = coloursOf(table);
-    const shown = panels.find((panel) => panel.node.clientWidth); // slides show only some of them
-    this.width = roomIn(shown.node);
-    [this.tiles, ...panels].forEach((panel) => panel.layout(this));
+    const [tiles, , question] = panels;
+    this.width = roomIn(tiles.node);
+    this.wide = roomIn(question.node) || this.width; // slides do not show the question
+    [this.challenge, ...panels].forEach((part) => part.layout(this));
+  }
+
+  /** The question in view. */
+  get row() {
+    return this.peek ?? this.state.selected;
   }
 
   /** Everything that follows the price. */
   refresh() {
     if (!this.width) return;
     const view = oracle(this.table, this.state.lam);
-    [this.tiles, ...this.panels, this.pays].forEach((part) => part.move(this, view));
+    const unfolded = this.panels.filter(({ node }) => node.open !== false);
+    [...unfolded, this.pays].forEach((part) => part.move(this, view));
     this.root.dataset.lam = view.lam;
     const said = this.controls.move(this, view, this.fit);
     clearTimeout(this.announcing);
@@ -140,6 +180,7 @@ class Explorer {
   /** The one door for every change: from a slider, a click, the address or Python. */
   move(change, { silent = false } = {}) {
     const { state, table } = this;
+    if (change.selected !== undefined) this.peek = null;
     if (change.selected !== undefined) state.selected = clamp(Math.trunc(change.selected) || 0, 0, table.n - 1);
     if (change.budget !== undefined) state.budget = change.budget;
     if (change.lam !== undefined) state.lam = change.lam;
@@ -151,13 +192,16 @@ class Explorer {
     this.host.changed?.({ ...state });
   }
 
+  /** Draw everything again. */
+  again() {
+    this.paint();
+    this.refresh();
+  }
+
   /** Draw again when the width or the theme changes. */
   watch() {
     const { root } = this;
-    const again = () => {
-      this.paint();
-      this.refresh();
-    };
+    const again = () => this.again();
     let seenWidth = root.clientWidth;
     const resizing = new ResizeObserver(() => {
       if (root.clientWidth === seenWidth) return;
@@ -179,6 +223,7 @@ class Explorer {
 
   destroy() {
     clearTimeout(this.announcing);
+    this.controls.stop();
     this.pays.stop();
     this.address.stop();
     this.unwatch();

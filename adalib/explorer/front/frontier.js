@@ -1,8 +1,8 @@
-// Panel 3: accuracy against average cost.
+// The curve of the first screen: accuracy against average cost, and the point that the price moves along it.
 
 class FrontierPanel {
   constructor(act) {
-    Object.assign(this, figure("Same cost, more accurate", "Oracle against uniform budgets and their best mix."));
+    Object.assign(this, figure("What the price buys", "Drag the point along the oracle\u2019s curve. Small dots: where the question in view changes its budget."));
     this.node.classList.add("ax-drag");
     draggable(this.svg, (px) => act.budget(this.snap(this.x.invert(px))));
   }
@@ -13,6 +13,9 @@ class FrontierPanel {
     this.scale(table);
     this.drawCurves(table);
     this.drawNames(table, colours);
+    const { path } = table;
+    this.turns = new Turns(svg, (at) => [this.x(path.cost[at]), this.y(path.accuracy[at])]);
+    this.pin = s(svg, "circle", { r: 6, class: "ax-pin" });
     this.gain = s(svg, "path", { class: "ax-gain" });
     this.place = marker(svg);
   }
@@ -92,7 +95,10 @@ class FrontierPanel {
     }));
   }
 
-  move({ table }, view) {
+  move({ table, row, pinned }, view) {
+    this.turns.move(table, row);
+    const pin = pinned ?? view;
+    set(this.pin, { cx: this.x(pin.cost), cy: this.y(pin.accuracy), visibility: pinned ? "visible" : "hidden" });
     const px = this.x(view.cost);
     const py = this.y(view.accuracy);
     const my = this.y(view.mix);

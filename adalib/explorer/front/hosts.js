@@ -8,8 +8,8 @@ function mountStatic(id) {
 /** Jupyter: traits lam, budget and selected are kept in step with the page. */
 function render({ model, el }) {
   const root = document.createElement("div");
-  // JupyterLab hears every key before we do, and an arrow would fold the notebook; this keeps its shortcuts out.
-  root.dataset.lmSuppressShortcuts = "true";
+  // JupyterLab hears every key before we do, and an arrow would leave the cell. It asks the element that has the focus.
+  root.addEventListener("focusin", ({ target }) => (target.dataset.lmSuppressShortcuts = "true"));
   el.append(root);
   const keys = ["lam", "budget", "selected"];
   const start = Object.fromEntries(keys.map((key) => [key, model.get(key)]));

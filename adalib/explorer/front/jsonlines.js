@@ -30,7 +30,7 @@ async function parseAnswers(name, text, slices) {
   }
   if (!budgets) throw new BadFile(`${name}: holds no questions; ${ONE_A_LINE} with ${REQUIRED.join(", ")} (and model, where several answered).`);
   return {
-    ...found, budgets: budgets.map(String), cost: budgets, unit: "samples",
+    ...found, budgets: budgets.map(String), cost: budgets, unit: "answers",
     levels: found.levels.some(Boolean) ? found.levels : undefined,
     about: "Two answers count as the same when they are the same text, or the same number, after trimming spaces.",
   };

@@ -66,6 +66,12 @@ function exactPath(table) {
   return path;
 }
 
+/** The point of the path that a price leads to. */
+function pointAt({ lam }, price) {
+  const at = lam.findLastIndex((breakpoint) => breakpoint <= price * (1 + TIE));
+  return Math.max(at, 0);
+}
+
 /** How many questions are in each band of budgets, at some points of the path (in rising order): the steps again. */
 function splitsAt({ start, events, used }, points, bands = bandsOf(start.length)) {
   const split = new Array(bands.count).fill(0);

@@ -1,4 +1,4 @@
-// Does it pay here? One sentence at the budget in use, from samples that did not choose.
+// Does it pay here? One sentence at the budget in use, from answers that did not choose.
 
 class Pays {
   constructor() {
@@ -34,8 +34,10 @@ class Pays {
     const halves = this.halves.get(setting);
     if (!halves) return `Too little data to tell: it takes at least ${FEWEST} questions with 4 answers each.`;
     const found = crossFit(halves, target);
+    const [{ cost, units }] = halves.tables;
+    if (found.cost <= cost[0]) return sayNothingToChoose(found.cost, units);
     const [low, high] = meanInterval(unitsOf(found.gains, halves.member));
-    return sayPays(found, low, high, halves.tables[0]);
+    return sayPays(found, low, high, units);
   }
 
   stop() {
@@ -44,10 +46,16 @@ class Pays {
   }
 }
 
+/** At the smallest budget there is one policy, and it cannot gain over itself. */
+function sayNothingToChoose(cost, units) {
+  return `There is nothing to choose at ${fixed(cost, 2)} ${units} per question: every question has the smallest budget, ` +
+    "so the oracle and the best mix are the same policy. Choosing can only pay above it.";
+}
+
 /** The verdict in one sentence; gains in points, with a sign. */
-function sayPays({ cost, accuracy, mix }, low, high, { units }) {
+function sayPays({ cost, accuracy, mix }, low, high, units) {
   const points = (x) => signed(100 * x, 2);
-  const found = `at ${fixed(cost, 2)} ${units} per question, an oracle that chose on one half of the samples reaches ${fixed(accuracy, 4)} ` +
+  const found = `at ${fixed(cost, 2)} ${units} per question, an oracle that chose on one half of the answers reaches ${fixed(accuracy, 4)} ` +
     `on the other half, the best mix ${fixed(mix, 4)}: ${points(accuracy - mix)} points (95% interval [${points(low)},\u00a0${points(high)}])`;
   if (low > 0) return `It can: ${found}. A policy that does not know the right answers will gain less.`;
   return `Not clearly: ${found}. Even an oracle's gain could be chance here.`;

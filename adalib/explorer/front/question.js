@@ -1,8 +1,8 @@
-// Panel 5: one question, its votes, its curve, and what each budget is worth at this price.
+// One question: its curve with the tangent whose slope is the price, its text and votes, and what each budget is worth.
 
 class QuestionPanel {
   constructor(act) {
-    Object.assign(this, figure("One question: what each budget is worth", "Hollow: accuracy. Filled: what is left after paying."));
+    Object.assign(this, figure("One question and its tangent", "A line of slope \u03bb comes down onto the curve. The budget it touches first is the one the question takes."));
     this.node.classList.add("ax-card");
     this.title = h("p", { class: "ax-qid" });
     this.text = h("blockquote");
@@ -11,17 +11,19 @@ class QuestionPanel {
     this.strip = new Strip();
     this.body = h("tbody");
     this.values = numberTable("What each budget is worth", ["budget", "accuracy", "price paid", "net value"], this.body);
-    this.svg.before(...questionPicker(act), this.title, this.text, this.gold, this.votes);
-    this.node.append(this.values, h("p", { class: "ax-sub", text: "The budget this question gets, as the price rises:" }), this.strip.svg);
+    const words = h("div", {}, ...questionPicker(act), this.title, this.text, this.gold, this.votes);
+    this.node.append(h("div", { class: "ax-two" }, this.svg, words), h("details", { class: "ax-inner" },
+      h("summary", { text: "What each budget is worth to this question" }), this.values,
+      h("p", { class: "ax-sub", text: "The budget this question gets, as the price rises:" }), this.strip.svg));
   }
 
-  layout({ table, width }) {
-    this.box = frame(this.svg, width, 220);
-    this.strip.layout(table, width);
+  layout({ table, width, wide }) {
+    this.box = frame(this.svg, width, 215);
+    this.strip.layout(table, wide);
     this.shown = -1;
   }
 
-  /** A bar and a row of the table for every budget; of thousands, for some, and for the one that this question gets. */
+  /** A dot and a row of the table for every budget; of thousands, for some, and for the one that this question gets. */
   list({ table, colours }, won) {
     const { budgets } = table.setting;
     this.bars = new Map(columnsToShow(table.k, won).map((j) => [j, { paint: colours[j] }]));
@@ -35,10 +37,9 @@ class QuestionPanel {
 
   /** What changes with the question, not with the price. */
   describe(context, won) {
-    const { table, state, colours } = context;
+    const { table, row, colours } = context;
     const { setting } = table;
     this.list(context, won);
-    const row = state.selected;
     this.title.textContent = `Question ${nameOf(setting, row)}` + (setting.levels?.[row] ? ` \u00b7 level ${visible(setting.levels[row])}` : "");
     this.text.textContent = setting.questions?.[row] ?? "";
     this.text.hidden = !this.text.textContent;
@@ -47,77 +48,69 @@ class QuestionPanel {
     this.gold.replaceChildren("Right answer: ", h("bdi", { text: gold ?? "" }));
     this.gold.hidden = !gold;
     drawVotes(this.votes, setting.votes?.[row]);
-    this.drawScale(table, row);
+    this.drawCurve(table, row);
     this.strip.draw(table, row, colours);
     this.shown = row;
   }
 
-  /** Axes that fit the question's own curve; a net value below the floor is off the chart, and says so. */
-  drawScale({ setting, acc, k }, row) {
+  /** The question's accuracies against what they cost, from a cost of 0: there the tangent shows the net value. */
+  drawCurve({ acc, cost, stride, k, units }, row) {
     const { svg, box } = this;
-    const curve = acc.subarray(row * k, row * k + k);
-    const floor = (this.floor = Math.max(-0.25, curve.reduce((a, b) => Math.min(a, b)) - 0.35));
-    const top = curve.reduce((a, b) => Math.max(a, b)) + 0.1;
+    const points = [...this.bars.keys()].map((j) => ({ cost: cost[row * stride + j], accuracy: acc[row * k + j] }));
+    const accuracies = points.map((p) => p.accuracy);
+    const most = Math.max(...points.map((p) => p.cost)) || 1;
+    const top = Math.max(...accuracies);
+    const low = Math.max(0, Math.min(...accuracies, top - 0.3) - 0.1);
+    const high = Math.min(1, Math.max(top, low + 0.3) + 0.1);
     svg.replaceChildren();
-    const x = (this.x = linear(-0.5, k - 0.5, box.left, box.right));
-    const y = (this.y = linear(floor, top, box.bottom, box.top));
-    axes(svg, box, {
-      x, y,
-      xTicks: [...this.bars.keys()].map((value) => ({ value, text: clip(setting.budgets[value], 8) })),
-      yTicks: niceTicks(floor, Math.min(1, top), 4),
-      xLabel: "budget", yLabel: "net value f = accuracy \u2212 \u03bb \u00d7 cost",
+    const x = (this.x = linear(0, most, box.left, box.right - 14));
+    const y = (this.y = linear(low, high, box.bottom, box.top + 8));
+    axes(svg, box, { x, y, xTicks: niceTicks(0, most, 5), yTicks: niceTicks(low, high, 4), xLabel: `cost (${units})`, yLabel: "accuracy" });
+    this.tangent = s(svg, "path", { class: "ax-tangent" });
+    s(svg, "path", { class: "ax-curve", d: `M${points.map((p) => `${x(p.cost).toFixed(1)} ${y(p.accuracy).toFixed(1)}`).join("L")}` });
+    [...this.bars.values()].forEach((bar, i) => {
+      s(svg, "circle", { class: "ax-dot", r: 5, cx: x(points[i].cost), cy: y(points[i].accuracy), style: paintOf(bar.paint) });
     });
-    const step = (box.right - box.left) / this.bars.size;
-    const winner = (this.winner = s(svg, "g", { class: "ax-winner" }));
-    s(winner, "line", { x1: box.left, x2: box.right });
-    this.bars.forEach((bar, j) => {
-      bar.dot = Math.min(6, 0.3 * step);
-      bar.stem = s(svg, "line", { class: "ax-stem", x1: x(j), x2: x(j) });
-      s(svg, "circle", { class: "ax-acc", r: bar.dot, cx: x(j), cy: y(curve[j]) });
-      bar.net = s(svg, "path", { class: "ax-net", style: paintOf(bar.paint) });
-    });
-    s(winner, "circle", { r: Math.min(10, 0.45 * step) });
-    s(winner, "text", { "text-anchor": "middle" });
-    svg.append(winner);
+    this.winner = s(svg, "g", { class: "ax-winner" });
+    s(this.winner, "circle", { r: 9 });
+    s(this.winner, "text", {});
   }
 
   move(context, view) {
-    const { table, state } = context;
+    const { table, row } = context;
     const { setting, k, acc, cost, stride } = table;
-    const row = state.selected;
     const won = view.labels[row];
     if (this.shown !== row || !this.bars.has(won)) this.describe(context, won);
-    const said = [...this.bars].map(([j, bar]) => {
+    const spoken = [...this.bars].map(([j, bar]) => {
       const accuracy = acc[row * k + j];
       const paid = view.lam * cost[row * stride + j];
       const net = accuracy - paid;
-      const py = this.placeBar(bar, this.x(j), accuracy, net);
       [fixed(accuracy, 4), fixed(paid, 4), minus(fixed(net, 4))].forEach((value, c) => (bar.cells[c].textContent = value));
       bar.row.className = j === won ? "ax-won" : "";
-      if (j === won) this.crown(this.x(j), py, accuracy, setting.budgets[j]);
       return `budget ${visible(setting.budgets[j])} ${fixed(net, 3)}`;
     });
+    this.lay(view.lam, cost[row * stride + won], acc[row * k + won], setting.budgets[won]);
     this.strip.move(view.lam);
-    this.svg.setAttribute("aria-label", `Net values at price ${showPrice(view.lam)}: ${said.join(", ")}. ` +
-      `The winner is budget ${visible(setting.budgets[won])}.`);
+    this.svg.setAttribute("aria-label", `Net values at price ${showPrice(view.lam)}: ${spoken.join(", ")}. ` +
+      `The tangent touches the curve at budget ${visible(setting.budgets[won])}.`);
   }
 
-  /** A circle where the net value is; a triangle pointing down where it is off the chart. Returns its height. */
-  placeBar(bar, px, accuracy, net) {
-    const py = this.y(Math.max(net, this.floor));
-    const r = bar.dot;
-    set(bar.stem, { y1: this.y(accuracy), y2: py });
-    const circle = `M${px - r} ${py}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
-    set(bar.net, { d: net < this.floor ? `M${px - r} ${py - r - 2}h${2 * r}l${-r} ${r}Z` : circle });
-    return py;
-  }
-
-  crown(px, py, accuracy, name) {
-    const [rule, ring, label] = this.winner.children;
-    set(rule, { y1: py, y2: py });
+  /** Lay the line of slope lam through the budget taken, as far as the box reaches. */
+  lay(lam, spent, accuracy, name) {
+    const { box, x, y } = this;
+    const height = (at) => accuracy + lam * (at - spent);
+    const across = (level) => (lam ? spent + (level - accuracy) / lam : null);
+    const from = height(0) < y.invert(box.bottom) ? across(y.invert(box.bottom)) : 0;
+    const end = x.invert(box.right);
+    const to = height(end) > y.invert(box.top) ? across(y.invert(box.top)) : end;
+    set(this.tangent, { d: `M${x(from).toFixed(1)} ${y(height(from)).toFixed(1)}L${x(to).toFixed(1)} ${y(height(to)).toFixed(1)}` });
+    const [ring, label] = this.winner.children;
+    const px = x(spent);
+    const py = y(accuracy);
     set(ring, { cx: px, cy: py });
-    set(label, { x: clamp(px, this.box.left + 28, this.box.right - 28), y: this.y(accuracy) - 14 });
-    label.textContent = `winner: ${clip(name, 8)}`;
+    const left = px > (box.left + box.right) / 2;
+    set(label, { x: px + (left ? -12 : 12), y: py + 20 < box.bottom ? py + 20 : py - 12, "text-anchor": left ? "end" : "start" });
+    label.textContent = `takes ${clip(name, 8)}`;
   }
 }
 
@@ -174,8 +167,7 @@ function drawVotes(list, cast) {
 /** The budget of one question as the price rises, as a strip of colours. */
 class Strip {
   constructor() {
-    this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    this.svg.setAttribute("role", "img");
+    this.svg = drawing();
   }
 
   layout({ range }, width) {

@@ -1,8 +1,8 @@
-// Panel 4: how the questions split over the budgets, at every price.
+// A panel below: how the questions split over the budgets, at every price.
 
 class SplitPanel {
   constructor(act) {
-    Object.assign(this, figure("The higher the price, the smaller the budgets", "Share of questions at each budget. Drag the line."));
+    Object.assign(this, folded("The higher the price, the smaller the budgets", "Share of questions at each budget. Drag the line."));
     this.svg.classList.add("ax-dragx");
     this.body = h("tbody");
     this.shares = numberTable("Questions at each budget", ["budget", "questions", "share"], this.body);
@@ -31,6 +31,7 @@ class SplitPanel {
     const paints = Array.from({ length: bands.count }, (_, band) => colours[bands.middle(band)]);
     drawAreas(svg, { box, y, seen, heights, paints });
     if (bands.count === table.k) areaNames(svg, { box, y, seen, heights, paints, names: table.setting.budgets });
+    this.turns = new Turns(svg, (at) => [x(path.lam[at]), box.bottom]);
     this.cursor = s(svg, "line", { class: "ax-cursor", y1: box.top - 4, y2: box.bottom });
     this.rows = new Map();
   }
@@ -49,6 +50,7 @@ class SplitPanel {
 
   move(context, view) {
     const { table } = context;
+    this.turns.move(table, context.row);
     const px = this.x(view.lam);
     set(this.cursor, { x1: px, x2: px });
     this.list(context, view.counts);

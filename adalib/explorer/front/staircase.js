@@ -1,10 +1,10 @@
 // A panel has a node, layout(context) that draws what does not move, and move(context, view) that follows the price.
 // A context holds the table, the panel's width, the colours and the state; `act` is how a panel asks for a move.
 
-/** Panel 2: average cost against price. */
+/** A panel below: average cost against price. */
 class StaircasePanel {
   constructor(act) {
-    Object.assign(this, figure("Raise the price and spending falls, in steps", "What the oracle spends at each price. Drag the point."));
+    Object.assign(this, folded("Raise the price and spending falls, in steps", "What the oracle spends at each price. Drag the point. Small dots: where the question in view changes its budget."));
     this.node.classList.add("ax-drag");
     draggable(this.svg, (px) => act.price(threeDigits(this.x.invert(px))));
   }
@@ -34,12 +34,14 @@ class StaircasePanel {
       last = py;
     }
     s(svg, "path", { class: "ax-line", d: d + `H${box.right}V${last}` });
+    this.turns = new Turns(svg, (at) => [x(path.lam[at]), y(path.cost[at])]);
     this.place = marker(svg);
   }
 
-  move({ table, state }, view) {
+  move({ table, state, row }, view) {
     const { box, y } = this;
     const { digits, cheapest } = table.range;
+    this.turns.move(table, row);
     const px = this.x(view.lam);
     const py = y(view.cost);
     const show = state.budget !== null && state.budget >= y.invert(box.bottom) && state.budget <= y.invert(box.top);

@@ -1,6 +1,6 @@
-// Panel 1: the map of tiles, one square per question, coloured by the budget that it gets.
+// The map of tiles on the first screen: one square per question, coloured by the budget that it gets.
 
-const HEIGHT = 230; // pixels of the map, or a little less
+const HEIGHT = 215; // pixels of the map, or a little less
 
 class TilesPanel {
   constructor(act) {
@@ -15,15 +15,20 @@ class TilesPanel {
     this.listen();
   }
 
-  /** A click or a tap picks a question, and so do the arrow keys; a swipe that scrolls the page does not. */
+  /** The number of the square under a pointer. */
+  squareAt({ clientX, clientY }) {
+    const { cell, columns } = this;
+    const rect = this.map.getBoundingClientRect();
+    const column = Math.min(columns - 1, Math.floor((clientX - rect.left) / cell));
+    return Math.floor((clientY - rect.top) / cell) * columns + column;
+  }
+
+  /** The mouse shows the question below it; a click or a tap keeps it, and so do the arrow keys; a swipe scrolls. */
   listen() {
     const { map, box, act } = this;
-    map.addEventListener("click", (event) => {
-      const { cell, columns } = this;
-      const rect = map.getBoundingClientRect();
-      const column = Math.min(columns - 1, Math.floor((event.clientX - rect.left) / cell));
-      act.pickAt(Math.floor((event.clientY - rect.top) / cell) * columns + column);
-    });
+    map.addEventListener("click", (event) => act.pickAt(this.squareAt(event)));
+    map.addEventListener("pointermove", (event) => event.pointerType === "mouse" && act.peekAt(this.squareAt(event)));
+    map.addEventListener("pointerleave", () => act.peekAt(null));
     box.addEventListener("keydown", (event) => {
       const { at, columns, position } = this;
       const last = position.length - 1;
@@ -51,20 +56,21 @@ class TilesPanel {
     const position = new Uint32Array(n);
     path.held.forEach((row, at) => (position[row] = at));
     Object.assign(this, { cell, columns, image, position, pixels: new Uint32Array(image.data.buffer) });
-    this.hint.textContent = `Each square is one of the ${plural(n, "question")}, ordered by how long it keeps a larger budget as the price rises. Click one.`;
+    this.hint.textContent = "One square per question, ordered by how long it keeps a larger budget as the price rises. Point at one, or tap it.";
     // A legend of thousands of budgets would be longer than the map; the table below the areas has them all.
     const named = setting.budgets.length > 16 ? [0, setting.budgets.length - 1] : setting.budgets.keys();
     this.legend.replaceChildren("budget ", ...[...named].flatMap((j) => [chip(colours[j].fill), `${clip(visible(setting.budgets[j]), 8)} `]));
   }
 
-  move({ table, state, colours }, view) {
+  move({ table, state, row, colours }, view) {
     const { map, ring, box, pixels, cell, columns } = this;
     for (let at = 0; at < table.n; at++) pixels[at] = colours[view.labels[table.path.held[at]]].pixel;
     map.getContext("2d").putImageData(this.image, 0, 0);
-    const at = (this.at = this.position[state.selected]);
+    this.at = this.position[state.selected];
+    const at = this.position[row];
     const place = `left:${(at % columns) * cell - 2}px;top:${Math.floor(at / columns) * cell - 2}px`;
     set(ring, { style: `${place};width:${cell + 3}px;height:${cell + 3}px` });
     const budget = table.setting.budgets[view.labels[state.selected]];
-    set(box, { "aria-valuenow": at + 1, "aria-valuetext": `question ${nameOf(table.setting, state.selected)}, budget ${visible(budget)}` });
+    set(box, { "aria-valuenow": this.at + 1, "aria-valuetext": `question ${nameOf(table.setting, state.selected)}, budget ${visible(budget)}` });
   }
 }

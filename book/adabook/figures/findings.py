@@ -17,8 +17,9 @@ from adalib.evaluate.intervals import Interval, in_points
 
 # The dot plot of a finding. All findings share one scale, in points; the rest is in the units of
 # the drawing.
-_LOWEST_POINTS = -1.5
-_HIGHEST_POINTS = 6.5
+_LOWEST_POINTS = -1.0
+_HIGHEST_POINTS = 5.2
+_TICKS = range(-1, 6)
 _NAMES_WIDTH = 70
 _PLOT_WIDTH = 300
 _ROW_HEIGHT = 22
@@ -64,31 +65,19 @@ def _card(claim: Any) -> str:
     )
 
 
-def finding(
-    number: str,
-    words: str,
-    label: str,
-    gains: Mapping[str, Interval] | None = None,
-    more: str = "",
-) -> HTML:
-    """Show a result worth quoting on the welcome page: its number in large type, then its words.
+def finding(words: str, label: str, gains: Mapping[str, Interval]) -> HTML:
+    """Show a result on the welcome page: what it is, and its gains in points with intervals.
 
-    ``label`` is that of the section that shows it. ``gains`` are drawn as dots, one per name, in
-    points. Their intervals, and the text ``more``, open on a click.
+    ``label`` is that of the section that shows it. All findings share one axis, so that they can
+    be compared.
 
-    >>> finding("+3.1 points", "of accuracy.", "results-real").html.count("adalib-see")
-    1
     >>> gains = {"MATH": Interval(0.03, 0.01, 0.05)}
-    >>> finding("+3", "points.", "results-real", gains).html.count("<circle")
+    >>> finding("An oracle", "results-main-table", gains).html.count("<circle")
     1
     """
-    quote = f"<strong>{html.escape(number)}</strong> <span>{html.escape(words)}</span>"
-    markup = f"<p>{quote} {link(label, chapter_name('In the book'))}</p>"
-    if gains:
-        intervals = "; ".join(f"{name} {_with_interval(gain)}" for name, gain in gains.items())
-        hidden = f"In points, with 95% intervals over questions: {intervals}. {more}".strip()
-        markup += _dot_plot(gains)
-        markup += f"<details><summary>Intervals</summary><p>{html.escape(hidden)}</p></details>"
+    large = " and ".join(in_points(float(gain.mean)) for gain in gains.values())
+    quote = f"<strong>{html.escape(large)} points</strong> <span>{html.escape(words)}.</span>"
+    markup = f"<p>{quote} {link(label, chapter_name('In the book'))}</p>{_dot_plot(gains)}"
     return HTML(f'<div class="adalib-finding">{markup}</div>')
 
 
@@ -99,28 +88,38 @@ def _with_interval(gain: Interval) -> str:
 
 
 def _dot_plot(gains: Mapping[str, Interval]) -> str:
-    """Draw gains as dots on one axis, a named row each; at zero lies a random allocation."""
+    """Draw gains as dots with intervals on one axis, a row per name."""
     bottom = _ROW_HEIGHT * len(gains) + 4
-    zero = f"{_across(0):.1f}"
-    marks = [
-        f'<line x1="{zero}" x2="{zero}" y1="0" y2="{bottom}" stroke="currentColor" opacity="0.5"/>',
-        f'<text x="{zero}" y="{bottom + 14}" text-anchor="middle">0</text>',
-    ]
-    for row, (name, gain) in enumerate(gains.items()):
-        middle = _ROW_HEIGHT * row + _ROW_HEIGHT / 2
-        marks.append(
-            f'<text x="0" y="{middle + 5:.1f}">{html.escape(name)}</text>'
-            f'<circle cx="{_across(100 * float(gain.mean)):.1f}" cy="{middle:.1f}" r="6" '
-            f'fill="{COLOURS[0]}">'
-            f"<title>{html.escape(f'{name} {_with_interval(gain)}')}</title></circle>"
-        )
-    spoken = "; ".join(
-        f"{name} {in_points(float(gain.mean))} points" for name, gain in gains.items()
-    )
+    marks = [_tick(points, bottom) for points in _TICKS]
+    marks += [_row(number, name, gain) for number, (name, gain) in enumerate(gains.items())]
+    spoken = "; ".join(f"{name} {_with_interval(gain)} points" for name, gain in gains.items())
     return (
         f'<svg viewBox="0 0 {_NAMES_WIDTH + _PLOT_WIDTH} {bottom + 18}" role="img" '
         f'aria-label="{html.escape(spoken)}" style="width: 100%; max-width: 26rem; font-size: '
         f'14px" fill="currentColor">{"".join(marks)}</svg>'
+    )
+
+
+def _tick(points: int, bottom: float) -> str:
+    """A grid line of the axis with its number; zero, where a random allocation lies, is darker."""
+    x = f"{_across(points):.1f}"
+    opacity = 0.6 if points == 0 else 0.15
+    return (
+        f'<line x1="{x}" x2="{x}" y1="0" y2="{bottom}" stroke="currentColor" opacity="{opacity}"/>'
+        f'<text x="{x}" y="{bottom + 14}" text-anchor="middle">{points:+d}</text>'
+    ).replace("+0", "0")
+
+
+def _row(number: int, name: str, gain: Interval) -> str:
+    """One name with its dot and its interval."""
+    y = _ROW_HEIGHT * number + _ROW_HEIGHT / 2
+    mean, low, high = (_across(100 * float(end)) for end in (gain.mean, gain.low, gain.high))
+    return (
+        f'<text x="0" y="{y + 5:.1f}">{html.escape(name)}</text>'
+        f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y:.1f}" y2="{y:.1f}" '
+        f'stroke="{COLOURS[0]}" stroke-width="2"/>'
+        f'<circle cx="{mean:.1f}" cy="{y:.1f}" r="5" fill="{COLOURS[0]}">'
+        f"<title>{html.escape(f'{name} {_with_interval(gain)}')}</title></circle>"
     )
 
 

@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from adabook.figures.shapes import GREY, bar, dots, drag, level, line, panels
+from adabook.figures.shapes import GREY, band, bar, dots, drag, level, line, panels
 from adabook.figures.style import COLOURS, faint
 from adalib.colours import budget_colours
+from adalib.evaluate.intervals import Interval
+from adalib.solve.frontier import Frontier
 
 BLUE, ORANGE, GREEN, PINK, GOLD = COLOURS[:5]
 
@@ -298,6 +300,44 @@ def _curve_points(budgets: Sequence, cost: Array, acc: Array, corners: Sequence[
 
 
 # The whole frontier at once.
+
+
+def oracle_and_mix(
+    oracle: Frontier,
+    mix: Frontier,
+    targets: Array,
+    held_out: Interval,
+    cost: Array,
+    mean_curve: Array,
+) -> go.Figure:
+    """Draw accuracy against average cost: the oracle, the best mix, and the same budget for all.
+
+    ``held_out`` has the oracle's accuracy on other answers at each of ``targets``.
+    """
+    names = [f"{c:g}" for c in cost]
+    fig = go.Figure(
+        [
+            line(oracle.cost, oracle.accuracy, "oracle, same answers", GREEN, dash="dot", width=2),
+            band(targets, held_out.low, held_out.high, GREEN),
+            line(targets, held_out.mean, "oracle, other answers", GREEN),
+            line(mix.cost, mix.accuracy, "best mix", GREY, dash="dash"),
+            dots(
+                cost,
+                mean_curve,
+                "the same for all",
+                GREY,
+                size=11,
+                symbol="diamond",
+                mode="markers+text",
+                text=names,
+                textposition="bottom center",
+            ),
+        ]
+    )
+    ends = [-0.08, np.log10(cost[-1]) + 0.1]
+    title = "answers per question, on average"
+    fig.update_xaxes(type="log", title=title, range=ends, tickvals=cost, ticktext=names)
+    return fig.update_yaxes(title="accuracy").update_layout(height=480)
 
 
 def filling(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from adalib.datasets.loading import data_folder, load
+from adalib.datasets.files import read_lines
+from adalib.datasets.loading import data_folder, from_records, load
 from adalib.datasets.populations import Population
 from adalib.datasets.responses import Responses
 from adalib.solve.frontier import Frontier, frontier
@@ -162,6 +163,25 @@ def answers(name: str) -> Responses:
 
 
 @cache
+def benchmark(name: str) -> Responses:
+    """Every question of "gsm8k" (1,079) or "math" (1,200) that our 1.5B model answered.
+
+    The first 300 questions have 96 answers in their own file. Here each has 48, like the others.
+    """
+    samples = 48
+    records = []
+    for part in (f"{name}-qwen15", f"{name}-more-qwen15"):
+        for number, line in read_lines(data_folder() / "answers" / f"{part}.jsonl.gz"):
+            cut = {
+                key: value[:samples]
+                for key, value in line.items()
+                if isinstance(value, list) and len(value) in (samples, 2 * samples)
+            }
+            records.append((f"{part}, line {number}", len(records) + 1, {**line, **cut}))
+    return from_records(name, records)
+
+
+@cache
 def utility(name: str) -> UtilityTable:
     """Return a setting's table: real ones by all subsets, simulated ones by `PAPER_WAY`."""
     return answers(name).table(**(PAPER_WAY if name in PAPER_SETTINGS else {}))
@@ -174,6 +194,43 @@ def path(name: str) -> Frontier:
     return frontier(table)
 
 
+#: What the explorer says of the real sets: which model, and what it was asked.
+_ABOUT = {
+    "word-fewshot": "SmolLM2-135M solves short word problems.",
+    "word-hot": "SmolLM2-135M solves the same word problems at temperature 1.",
+    "word-zeroshot": "SmolLM2-135M solves the same word problems without worked examples.",
+    "drill-fewshot": "SmolLM2-135M does bare computations.",
+    "gsm8k-qwen15": "Qwen2.5-Coder-1.5B solves questions of GSM8K.",
+    "math-qwen15": "Qwen2.5-Coder-1.5B solves questions of MATH.",
+}
+
+#: Stories that the explorer tells on its tiles, by setting.
+_STORIES: dict[str, dict[str, Any]] = {
+    "word-fewshot": {
+        "title": "A hopeless question",
+        "text": "The question in view gets one answer. Lower the price slowly: it never asks for "
+        "more, because no vote ever wins it. Its curve is flat, and the tangent stays at the "
+        "first budget.",
+        "lam": 0.03,
+        "question": "word-weeks-04",
+    },
+    "drill-fewshot": {
+        "title": "Easy drills",
+        "text": "At this price the word problems spend two answers per question. The drills spend "
+        "far less. Why? Point at a few tiles: most drills are right at the first answer.",
+        "lam": 0.054,
+        "question": None,
+    },
+    "gsm8k-qwen15": {
+        "title": "GSM8K",
+        "text": "These are answers to GSM8K. Compare the gain over the best mix with that on MATH "
+        "at the same price. This oracle has seen the answers that score it.",
+        "lam": 0.02,
+        "question": None,
+    },
+}
+
+
 def shelf() -> list[dict[str, Any]]:
     """Return every setting of the book, described for the explorer."""
     from adalib.explorer.data import setting  # here, because most chapters need no explorer
@@ -181,21 +238,22 @@ def shelf() -> list[dict[str, Any]]:
     described = []
     for name in dict.fromkeys([*REAL, *BENCHMARKS, *SETTINGS]):
         title = name
-        about = ""
+        about = _ABOUT.get(name, "")
         if name in PAPER_SETTINGS:
             title = f"{PAPER[name]['title']} (simulated)"
             about = (
                 "A simulated stand-in, tuned to the paper's tables; see the appendix on "
                 "simulated settings."
             )
-        described.append(
-            setting(
-                utility(name),
-                responses=answers(name),
-                name=name,
-                title=title,
-                kind=kind(name),
-                about=about,
-            )
+        one = setting(
+            utility(name),
+            responses=answers(name),
+            name=name,
+            title=title,
+            kind=kind(name),
+            about=about,
         )
+        if name in _STORIES:
+            one["stories"] = [_STORIES[name]]
+        described.append(one)
     return described

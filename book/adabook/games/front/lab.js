@@ -8,8 +8,8 @@ function hosted({ model, el }) {
   // A form of its own, so that buttons of one choice do not meet those of a copy of the game in the same window.
   const place = element("form", { className: `adalib-${model.get("name")}` });
   place.addEventListener("submit", (event) => event.preventDefault());
-  // JupyterLab hears every key before we do, and an arrow would leave the cell; this keeps its shortcuts out.
-  place.dataset.lmSuppressShortcuts = "true";
+  // JupyterLab hears every key before we do, and an arrow would leave the cell. It asks the element that has the focus.
+  place.addEventListener("focusin", ({ target }) => (target.dataset.lmSuppressShortcuts = "true"));
   const caption = element("figcaption", {}, model.get("caption"));
   el.append(element("figure", { className: "adalib-game adalib-lab" }, place, caption));
   return render({ model, el: place });

@@ -1,0 +1,87 @@
+"""What reading the text gains: the record's laws, and one part of it computed again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from adabook.headline import over_deals
+from adabook.paper.results import reconstructed
+from adabook.paper.settings import TARGETS, benchmark
+from adabook.paper.text_results import held_out_text, main_table, ranked_with_weighted_votes
+from adabook.recorded import recorded
+from adalib.evaluate.intervals import Interval, mean_interval
+
+
+def test_equal_deals_keep_the_interval_over_questions():
+    found = over_deals([Interval(0.3, 0.1, 0.5)] * 5)
+    assert (found.mean, found.low, found.high) == pytest.approx((0.3, 0.1, 0.5))
+
+
+def test_deals_without_spread_over_questions_give_students_interval():
+    means = np.array([0.1, 0.3, 0.2, 0.4, 0.25])
+    found = over_deals([Interval(mean, mean, mean) for mean in means])
+    half = t.ppf(0.975, 4) * means.std(ddof=1) / np.sqrt(5)
+    assert found.high - found.mean == pytest.approx(half)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_over_deals_covers_the_true_mean(seed):
+    """Questions and deals both vary; the interval misses in about 5% of 400 worlds, or fewer."""
+    rng = np.random.default_rng(seed)
+    misses = 0
+    for _ in range(400):
+        of_question = rng.normal(size=60)
+        deals = [
+            mean_interval(of_question + rng.normal(0, 0.5, 60) + rng.normal(0, 0.05))
+            for _ in range(5)
+        ]
+        found = over_deals(deals)
+        misses += not found.low <= 0 <= found.high
+    assert misses <= 32
+
+
+def test_noise_shows_no_gain_and_the_oracle_does():
+    found = held_out_text().set_index(["policy", "benchmark", "target"])
+    for name in ("noise", "ranked, noise"):
+        assert (found.loc[name].low <= 0).all()
+    assert (found.loc["oracle"].low > 0).all()
+
+
+def test_the_argmax_leaves_half_of_the_budget_unspent():
+    found = held_out_text().set_index(["policy", "target"])
+    assert (found.loc[("label", 3.0)].cost < 1.5).all()
+    assert (found.loc[("ranked", 3.0)].cost > 2.9).all()
+
+
+def test_on_all_questions_noise_is_as_good_as_the_text():
+    for name in ("gsm8k", "math"):
+        by_kind = {
+            kind: {
+                (row["policy"], row["target"]): row["accuracy"]
+                for row in recorded("text")[f"{name}, all questions, {kind}"]
+            }
+            for kind in ("text", "noise")
+        }
+        for target in TARGETS:
+            text, noise = (by_kind[kind]["Ours", target] for kind in ("text", "noise"))
+            assert noise > text - 0.005
+
+
+def test_a_part_of_the_record_comes_out_again():
+    answers = benchmark("gsm8k")
+    recorded_rows = {
+        (row["policy"], row["target"]): row
+        for row in recorded("text")["gsm8k, all questions, text"]
+    }
+    for row in reconstructed(answers, TARGETS[-1:]):
+        kept = recorded_rows[row.method, row.target]
+        assert (row.cost, row.accuracy) == pytest.approx((kept["cost"], kept["accuracy"]), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["GSM8K", "MATH"])
+def test_every_row_of_the_main_table_has_new_questions(name):
+    table = main_table(name)
+    assert (table["new questions"].str.count("·") == 2).all()
+    assert ranked_with_weighted_votes(name.lower()).high < 0.02
