@@ -26,7 +26,7 @@
       // A fixed range: dragging a figure would zoom it, and on a phone nobody could scroll past it.
       set(axis, { gridcolor: p.grid, zerolinecolor: p.line, linecolor: p.line, tickcolor: p.line, fixedrange: true });
     }
-    set("hoverlabel", { bgcolor: p.hover, bordercolor: p.line, font: { ...layout.hoverlabel?.font, color: p.text } });
+    set("hoverlabel", { bgcolor: p.hover, bordercolor: p.line, font: { family: layout.font.family, size: 13, color: p.text } });
     // An edge keeps dark dots and bars apart from a dark page, in the legend too.
     copy.data ??= {};
     for (const kind of ["scatter", "bar"]) copy.data[kind] = [{ marker: { line: { color: p.text, width: p.edge } } }];

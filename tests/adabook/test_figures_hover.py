@@ -31,5 +31,5 @@ def test_an_interval_is_told_by_its_ends():
 def test_what_a_figure_says_itself_stays():
     own = [line([1], [2], hovertemplate="mine"), line([1], [2], hoverinfo="skip")]
     first, second = shown(go.Figure(own)).data
-    assert first.hovertemplate == "mine"
+    assert first.hovertemplate == "mine<extra></extra>"  # and no "trace 0" next to it
     assert second.hovertemplate is None

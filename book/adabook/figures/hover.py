@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from plotly.basedatatypes import BaseTraceType
 
 _FOUR_DIGITS = ".4~r"  # as d3 writes them: 0.6123 and 12,350, never 1.235e+4
+_NO_BOX = "<extra></extra>"  # instead of plotly's second box, which holds the trace's name
 
 
 def describe_points(fig: go.Figure) -> None:
@@ -28,7 +29,10 @@ def describe_points(fig: go.Figure) -> None:
             if trace.hovertext is not None:
                 lines.append("%{hovertext}")
             lines += [_value(fig, trace, "x"), _value(fig, trace, "y")]
-            trace.hovertemplate = "<br>".join(lines) + "<extra></extra>"
+            trace.hovertemplate = "<br>".join(lines) + _NO_BOX
+        elif isinstance(trace.hovertemplate, str) and not trace.name:
+            # Without a name plotly would write "trace 3" next to it.
+            trace.hovertemplate = trace.hovertemplate.removesuffix(_NO_BOX) + _NO_BOX
 
 
 def _value(fig: go.Figure, trace: BaseTraceType, letter: str) -> str:
