@@ -218,7 +218,7 @@ FAULTS = {
     [
         ("evaluate nosuch.jsonl", "nosuch.jsonl"),
         ("evaluate nosuch", "nosuch"),
-        ("evaluate FOLDER", "is a folder"),
+        ("evaluate FOLDER", "cannot be read"),
         ("evaluate empty.jsonl", "empty.jsonl"),
         ("evaluate broken.jsonl", "line 2"),
         ("evaluate gold.jsonl", "line 1"),

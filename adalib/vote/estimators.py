@@ -221,7 +221,7 @@ def acc_iid(
 def best_of(correct: ArrayLike, scores: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
     """Average best-of-b over all subsets: take the sample with the highest score, tied ones share.
 
-    Explained in the chapter "Estimation".
+    With a perfect judge as the score this is `pass_at`.
 
     Parameters
     ----------
@@ -278,7 +278,8 @@ def pass_at(correct: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
 
     .. math:: 1 - \binom{R - c}{b} \Big/ \binom{R}{b},
 
-    the accuracy of `best_of` with a perfect score. Explained in the chapter "Estimation".
+    the accuracy of `best_of` with a perfect score. Explained in the chapter "One question, many
+    answers".
 
     Parameters
     ----------

@@ -1,18 +1,19 @@
 """Render the package's reference from its docstrings, linked with the chapters both ways.
 
 A page with the line ``% every exported name`` gets a section per folder of the package, from the
-ground floor up, with every name that ``adalib`` exports. In a docstring, 'the chapter "Budgets"'
+ground floor up, with every name that ``adalib`` exports, and then one per file for leaving the
+book. In a docstring, 'the chapter "Budgets"'
 becomes a link to that chapter; in a chapter, the first mention of an exported name in code leads to
 the reference.
 """
 
 from __future__ import annotations
 
-import inspect
+import ast
 import re
 import tomllib
 from collections.abc import Mapping
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from docutils import nodes
@@ -22,6 +23,14 @@ from contents import chapters
 
 MARK = "% every exported name"
 REFERENCE = "book/api"
+#: The files for leaving the book, in the order in which one needs them, and what to read in each.
+LEAVING = {
+    "collect": ["collect"],
+    "router": ["Router", "BudgetController"],
+    "server": ["serve"],
+    "cli": ["solve", "evaluate", "explore", "fit"],
+    "scale": ["solve"],
+}
 _TITLE = re.compile(r'\b(the (?:chapter|appendix))\s+"([^"]+)"')
 _CALLED = re.compile(r"(adalib\.)?(\w+)(?:\(.*\))?", re.S)
 
@@ -40,21 +49,35 @@ def sections(root: Path) -> str:
     for name in adalib.__all__:
         floor = getattr(adalib, name).__module__.split(".")[1]
         names_by_floor[floor].append(name)
-    return "\n\n".join(
-        _section(floor, sorted(names)) for floor, names in names_by_floor.items() if names
-    )
+    folders = [
+        _section(floor, "adalib", sorted(names))
+        for floor, names in names_by_floor.items()
+        if names and floor not in LEAVING
+    ]
+    files = [
+        _section(file, "adalib" if names[0] in adalib.__all__ else f"adalib.{file}", names)
+        for file, names in LEAVING.items()
+    ]
+    return "\n\n".join([*folders, "(leaving-the-book)=\n## Leaving the book", *files])
 
 
-def _section(floor: str, names: list[str]) -> str:
-    """The section of one folder: its summary, a table of names, and their docstrings."""
-    summary = (import_module(f"adalib.{floor}").__doc__ or "").split("\n")[0]
+def _section(floor: str, module: str, names: list[str]) -> str:
+    """Write one section: the summary of a folder or file, a table of names, and docstrings."""
     table = [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in names)]
     entries: list[str] = []
     for name in names:
-        kind = "autoclass" if inspect.isclass(getattr(adalib, name)) else "autofunction"
+        kind = "autoclass" if name[0].isupper() else "autofunction"
         entries += ["", f".. {kind}:: {name}"]
-    body = "\n".join([".. currentmodule:: adalib", "", *table, *entries])
-    return f"## {floor}\n\n{summary}\n\n```{{eval-rst}}\n{body}\n```"
+    body = "\n".join([f".. currentmodule:: {module}", "", *table, *entries])
+    heading = "###" if floor in LEAVING else "##"
+    return f"{heading} {floor}\n\n{_summary(floor)}\n\n```{{eval-rst}}\n{body}\n```"
+
+
+def _summary(floor: str) -> str:
+    """Return the first line of a module's docstring; not by import, which may need an extra."""
+    spec = find_spec(f"adalib.{floor}")
+    source = Path(spec.origin).read_text(encoding="utf-8")
+    return ast.get_docstring(ast.parse(source)).split("\n")[0].replace("``", "`")
 
 
 def add_sections(app, docname, source) -> None:

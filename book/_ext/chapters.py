@@ -16,6 +16,7 @@ from contents import keys, pages, spelled
 
 # Where pages stood before the book was put in its present order.
 MOVED = {
+    "../book/files": "../book/operate",
     "05_estimation": "06_estimation",
     "06_learning": "07_learning",
     "07_results": "08_results",
@@ -34,6 +35,7 @@ MOVED = {
     "e_calibration": "c_rivals",
     "f_patterns": "b_replication",
     "replication": "b_replication",
+    "two_limits": "05_markets",
 }
 # Labels once began with a chapter's number, and begin with its key now.
 _SIGNPOST = """<!doctype html>

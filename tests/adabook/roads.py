@@ -299,12 +299,6 @@ def price_by_the_linear_program():
     return solved.eqlin.marginals[0]
 
 
-@road("markets", "provider")
-def most_answers_that_you_accept():
-    offers = {1: 60, 2: 64, 4: 70, 8: 72, 16: 72.5}
-    return max(number for number, correct in offers.items() if correct - number >= 59)
-
-
 @road("markets", "repeats")
 def repeats_by_a_scan():
     """The number for the middle questions with the smallest variance, the rest to the others."""
@@ -335,7 +329,7 @@ def ratio_from_which_it_pays():
 
 @cache
 def races():
-    """Accuracy, tokens and waiting of the lab's rules on half of its answers."""
+    """Accuracy, tokens and waiting of the plain rules on half of its answers."""
     measured, _ = load("aime-gpt-oss-20b").split_samples(0)
     streams = make_streams(measured, 8, repeats=40, cost="tokens")
     courses = Courses(streams)
@@ -362,12 +356,12 @@ def bound_on_races(token_limit, waiting_limit):
     ).fun
 
 
-@road("two_limits", "relax")
+@road("markets", "relax")
 def looser_limit_by_the_dual():
     return bound_on_races(2.0, 0.8) - bound_on_races(2.0, 0.7)
 
 
-@road("two_limits", "free")
+@road("markets", "free")
 def waiting_of_the_patient():
     """What the plan with one price, on tokens alone, waits; its coin spends the last tokens."""
     _, tokens, _ = races()
@@ -381,7 +375,7 @@ def waiting_of_the_patient():
     return waits.mean()
 
 
-@road("two_limits", "rise")
+@road("markets", "rise")
 def tokens_that_hurry_costs():
     patient, hurried = (
         np.mean([t[(a - 0.03 * t - price * w).argmax()] for a, t, w in zip(*races(), strict=True)])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adalib
+from adabook import games
 
 
 @pytest.fixture(scope="module", params=["gsm8k-qwen15", "math-qwen15"])
@@ -30,3 +31,9 @@ def test_motivation_the_oracle_is_ahead_of_the_best_mix(benchmark):
         mix = adalib.best_mix(table.acc, table.cost, target).expected(table.acc)
         assert adalib.mean_interval(accuracy - mix).low > 0
     assert found.accuracy[:, -1].mean() == pytest.approx(table.acc[:, -1].mean(), abs=0.005)
+
+
+def test_oracle_no_price_puts_the_mix_ahead(benchmark):
+    """In the sentence whose price a reader drags, at any of its prices."""
+    shown = games.sentence(benchmark, "a benchmark", start=0.04).data
+    assert (np.subtract(shown["accuracy"], shown["mix"]) >= 0).all()

@@ -22,7 +22,6 @@ oracle_out_hard referee_by_leaving
 oracle_printed_gsm referee_by_free
 budgets_over referee_by_targeting
 budgets_under referee_by_nine
-duality_cases ad_cases
 estimation_math_ratio referee_by_windows_claim
 estimation_math_jensen referee_by_upper
 estimation_math_agree referee_by_few_trials

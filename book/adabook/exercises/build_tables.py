@@ -1,7 +1,7 @@
 """What the reader builds on tables: the oracle, its bill, the frontier, the dual, mixes, menus.
 
 Each exercise is a brute force and its typical mistakes, which are functions too. The last one,
-merit order, is of the appendix on other markets.
+merit order, is of the chapter on other markets.
 """
 
 from __future__ import annotations

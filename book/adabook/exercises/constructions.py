@@ -23,8 +23,8 @@ Judge = Callable[[Any], str | None]
 
 EXERCISES: dict[tuple[str, str], Construction] = {}  # by chapter and name
 
-#: The table of the exercise "exact": three questions, each with its own curve.
-THREE = [[0.1, 0.5, 0.6], [0.2, 0.3, 0.9], [0.4, 0.4, 0.5]], [1, 2, 4]
+#: The three questions of the chapters on prices, of which the exercise "exact" asks.
+_THREE = [[0.9, 0.9, 0.9], [0.2, 0.6, 0.8], [0.3, 0.3, 0.75]], [1, 2, 4]
 
 
 #: Numbers that a question may hold as words.
@@ -74,7 +74,7 @@ def _gap(answer: Any) -> str | None:
     "duality", "exact", "the frontier of the table lists the budgets that a price spends in full"
 )
 def _exact(answer: Any) -> str | None:
-    """A budget of the table `THREE` that some price spends in full."""
+    """A budget of the table `_THREE` that some price spends in full."""
     budget = as_number(answer)
     if np.isnan(budget):
         return "give one number, a budget"
@@ -82,7 +82,7 @@ def _exact(answer: Any) -> str | None:
         return (
             "the budget must lie strictly between 1, the cheapest policy, and 4, the most expensive"
         )
-    off = abs(frontier(*THREE).cost - budget).min()
+    off = abs(frontier(*_THREE).cost - budget).min()
     if off < 0.05:
         near = (
             "close, but rounded too much; give nine digits after the point, or a fraction such "
