@@ -30,7 +30,7 @@ live: book  ## put Python beside the book, so that its cells run in the page (fe
 serve: book  ## build the book and serve it on this machine
 	@test -e _build/html/_live || echo "Its cells run in the page after  make live"
 	@echo "Reading at  http://127.0.0.1:$(PORT)/  (Ctrl-C ends)"
-	@$(PY) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+	@$(PY) book/serve.py _build/html $(PORT)
 
 pdf: book browser  ## print the whole book as one PDF
 	@$(EDITIONS) pdf

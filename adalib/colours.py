@@ -2,7 +2,8 @@
 
 Each budget is darker than the one before, so that lightness alone distinguishes them. All are
 legible on white and on black, so that a budget keeps its colour when the page turns dark. The
-other colours are Okabe and Ito's, which people with any common colour blindness can tell apart.
+other colours are Okabe and Ito's, which people with any common colour blindness can tell apart;
+"wrong" has a red of its own, because their orange is the price.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MEANINGS = {
     "noise": "#CC79A7",
     "mix": "#8C8C8C",
     "right": "#009E73",
-    "wrong": "#D55E00",
+    "wrong": "#C8384A",
     "wrong-too": "#E69F00",
     "corrected": "#56B4E9",
     "claimed": "#E69F00",

@@ -8,8 +8,8 @@
   const FEW = 4; // a choice of so many is a row of buttons, not a slider
 
   const PALETTES = {
-    light: { text: "#2b3036", grid: "#dfe3e8", line: "#9aa3ad", panel: "#f3f5f7", hover: "#ffffff" },
-    dark: { text: "#dfe3e8", grid: "#363d45", line: "#7c858f", panel: "#2a3037", hover: "#222832" },
+    light: { text: "#2b3036", grid: "#dfe3e8", line: "#9aa3ad", panel: "#f3f5f7", hover: "#ffffff", edge: 0 },
+    dark: { text: "#dfe3e8", grid: "#363d45", line: "#7c858f", panel: "#2a3037", hover: "#222832", edge: 0.8 },
   };
 
   function palette() {
@@ -26,7 +26,10 @@
       // A fixed range: dragging a figure would zoom it, and on a phone nobody could scroll past it.
       set(axis, { gridcolor: p.grid, zerolinecolor: p.line, linecolor: p.line, tickcolor: p.line, fixedrange: true });
     }
-    set("hoverlabel", { bgcolor: p.hover, bordercolor: p.line, font: { color: p.text, size: 13 } });
+    set("hoverlabel", { bgcolor: p.hover, bordercolor: p.line, font: { family: layout.font.family, size: 13, color: p.text } });
+    // An edge keeps dark dots and bars apart from a dark page, in the legend too.
+    copy.data ??= {};
+    for (const kind of ["scatter", "bar"]) copy.data[kind] = [{ marker: { line: { color: p.text, width: p.edge } } }];
     return copy;
   }
 

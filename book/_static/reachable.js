@@ -38,6 +38,7 @@
       if (wider) box.tabIndex = 0;
       if (wider && !box.classList.contains("adalib-fades")) box.addEventListener("scroll", () => fade(box), { passive: true });
       box.classList.toggle("adalib-fades", wider);
+      if (wider) box.style.setProperty("--caption", `${box.querySelector("caption")?.offsetHeight ?? 0}px`);
       if (wider) fade(box);
     }
   }

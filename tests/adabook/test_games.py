@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -25,6 +26,16 @@ def held(game) -> dict:
     """The data of a game, read off the page as a browser reads it."""
     (script,) = BeautifulSoup(game.html, "html.parser").find_all("script")
     return json.loads(script.string)
+
+
+def test_a_game_is_a_widget_where_there_is_jupyter(monkeypatch):
+    game = games.Game("guess", {"truth": [1]}, "Guess.", "It is 1.")
+    view = "application/vnd.jupyter.widget-view+json"
+    bundle = game._repr_mimebundle_()
+    assert set(bundle) == {view, "text/html", "text/plain"}
+    assert bundle["text/html"] == game.html
+    monkeypatch.setitem(sys.modules, "adabook.games.widget", None)  # as in a page's own Python
+    assert set(game._repr_mimebundle_()) == {"text/html", "text/plain"}
 
 
 def test_every_answer_votes_as_what_it_is(word):

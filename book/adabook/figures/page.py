@@ -13,6 +13,7 @@ import uuid
 
 import plotly.graph_objects as go
 
+from adabook.figures.hover import describe_points
 from adabook.figures.style import TEMPLATE
 
 
@@ -70,7 +71,9 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
         raise ValueError(
             "the figure has no text alternative: pass alt= with a sentence that says what it shows"
         )
-    return _Shown(go.Figure(fig).update_layout(template=TEMPLATE), alt)
+    shown = go.Figure(fig).update_layout(template=TEMPLATE)
+    describe_points(shown)
+    return _Shown(shown, alt)
 
 
 def plain(text: str) -> str:

@@ -17,7 +17,7 @@ from adalib.colours import budget_colours
 from adalib.evaluate.intervals import Interval
 from adalib.solve.frontier import Frontier
 
-BLUE, ORANGE, GREEN, PINK, GOLD = COLOURS[:5]
+BLUE, ORANGE, GREEN, _, GOLD = COLOURS[:5]  # the fourth, pink, is noise
 
 Array = np.ndarray
 Steps = tuple[Array, Array]  # the prices and the costs of a frontier

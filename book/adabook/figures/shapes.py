@@ -16,7 +16,7 @@ from plotly.basedatatypes import BaseTraceType
 from plotly.subplots import make_subplots
 
 from adabook.figures.page import plain
-from adabook.figures.style import COLOURS, faint
+from adabook.figures.style import COLOURS, SERIES, faint
 from adalib.colours import BUDGETS
 
 GREY = COLOURS[6]
@@ -159,7 +159,7 @@ def lines(
     exact: Mapping[str, Values] | None = None,
     bands: Mapping[str, tuple[Values, Values]] | None = None,
     dashed: Sequence[str] = (),
-    colours: Sequence[str] = COLOURS,
+    colours: Sequence[str] = SERIES,
     log_x: bool = False,
     height: int = 380,
 ) -> go.Figure:
@@ -194,7 +194,7 @@ def clouds(
     fig = go.Figure()
     for (name, slope), dash in zip(rays.items(), _DASHES, strict=False):
         fig.add_trace(line([0, right], [0, slope * right], name, GREY, dash=dash, width=2))
-    for (name, (x, y)), colour, symbol in zip(groups.items(), COLOURS, _SYMBOLS, strict=False):
+    for (name, (x, y)), colour, symbol in zip(groups.items(), SERIES, _SYMBOLS, strict=False):
         fig.add_trace(dots(x, y, name, colour, symbol=symbol, opacity=0.7))
     fig.update_xaxes(title=x_title, rangemode="tozero")
     return fig.update_yaxes(title=y_title, rangemode="tozero")
@@ -205,7 +205,7 @@ def bars(
     series: Mapping[str, Values],
     y_title: str,
     *,
-    colours: Sequence[str] = COLOURS,
+    colours: Sequence[str] = SERIES,
     points: bool = False,
     written: str = "",
 ) -> go.Figure:
@@ -227,7 +227,7 @@ def stacked(
     parts: Mapping[str, Sequence],
     x_title: str,
     *,
-    colours: Sequence = COLOURS,
+    colours: Sequence = SERIES,
     share: bool = True,
 ) -> go.Figure:
     """Draw a bar per row, of segments end to end with their size on them: shares or counts."""

@@ -14,6 +14,9 @@ from adalib.colours import MEANINGS
 # its black and its yellow: each vanishes on one of our two backgrounds.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 
+#: For series that have no colour of their own; pink is noise, everywhere.
+SERIES = tuple(colour for colour in COLOURS if colour != MEANINGS["noise"])
+
 #: The same in every figure: what is claimed in sample, what is left of it on other answers, what
 #: is true.
 CLAIMED = MEANINGS["claimed"]
@@ -38,6 +41,7 @@ _TEXT = "#717880"
 _GRID = "rgba(128, 134, 142, 0.3)"
 _TRANSPARENT = "rgba(0, 0, 0, 0)"
 _COLOUR_SCALE = "Cividis"
+_FAMILY = "Adalib Sans, system-ui, sans-serif"
 
 # The axes make their own room (automargin), so narrow screens lose nothing to fixed margins.
 _MARGIN = {"l": 8, "r": 12, "t": 24, "b": 8}
@@ -69,13 +73,13 @@ pio.templates[TEMPLATE] = go.layout.Template(
         for kind in ("heatmap", "contour", "surface", "histogram2d")
     },
     layout={
-        "colorway": COLOURS,
+        "colorway": SERIES,
         "colorscale": {
             "sequential": _COLOUR_SCALE,
             "sequentialminus": _COLOUR_SCALE,
             "diverging": "PuOr",
         },
-        "font": {"family": "Adalib Sans, system-ui, sans-serif", "size": 14, "color": _TEXT},
+        "font": {"family": _FAMILY, "size": 14, "color": _TEXT},
         "title": _TITLE,
         "paper_bgcolor": _TRANSPARENT,
         "plot_bgcolor": _TRANSPARENT,
@@ -84,7 +88,7 @@ pio.templates[TEMPLATE] = go.layout.Template(
         "xaxis": _AXIS,
         "yaxis": _AXIS,
         "legend": _LEGEND,
-        "hoverlabel": {"font": {"size": 13}},
+        "hoverlabel": {"font": {"family": _FAMILY, "size": 13}, "align": "left"},
         "sliderdefaults": {
             "pad": {"t": 44, "b": 8},
             "bordercolor": _GRID,
