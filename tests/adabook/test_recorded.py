@@ -359,3 +359,39 @@ def test_the_text_gains_on_home_made_sets_and_stopping_on_all():
         assert (
             record[part]["curve policy", 2]["gain_low"] > 0 > record[part]["noise", 2]["gain_low"]
         )
+
+
+def test_the_race_buys_speed_at_the_cost_of_some_accuracy():
+    record = {
+        part: {(row["policy"], row["budget"]): row for row in rows}
+        for part, rows in tables.recorded("race").items()
+        if not part.endswith("prices of waiting")
+    }
+
+    def leads(benchmark, rival):
+        found = [
+            cells["race", 2]["over"][rival] for part, cells in record.items() if benchmark in part
+        ]
+        return np.mean(found, axis=0)
+
+    for benchmark in ("aime-", "gpqa-", "math500-"):
+        waits = [
+            cells["race", 2]["waiting"][0] for part, cells in record.items() if benchmark in part
+        ]
+        assert np.mean(waits) < 0.95
+        assert leads(benchmark, "parallel")[0] > 0 > leads(benchmark, "one by one, with lengths")[0]
+    assert leads("aime-", "parallel")[1] > 0
+    assert leads("aime-", "one by one, with lengths")[2] > 0  # just includes zero
+    assert leads("aime-", "one by one")[0] > 0  # with votes alone, the race would seem as good
+    # A race that must be quick loses where short answers are the worse ones.
+    assert record["gsm8k"]["race, waiting at most 0.9", 2]["over"]["parallel"][2] < 0
+
+
+def test_the_first_of_two_answers_costs_more_than_one():
+    for part in tables.recorded("race"):
+        if part.endswith("prices of waiting"):
+            continue
+        tokens = np.sort(adalib.load(part).tokens, axis=1)
+        shorter_in = np.arange(tokens.shape[1])[::-1]  # pairs in which an answer is the shorter one
+        first_finish = tokens @ shorter_in / shorter_in.sum()
+        assert 2 * first_finish.mean() > tokens.mean()
