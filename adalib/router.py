@@ -342,9 +342,11 @@ class Router:
             # Settled here, so that the served race has the price of the race that was held out.
             policy.waiting_price = policy.price_of_waiting(budget)
         fields = ("tokens", *policy.reads)
-        known = {name: getattr(lesson, name, None) for name in fields}
+        values_by_field = {name: getattr(lesson, name, None) for name in fields}
         usual = {
-            name: float(np.mean(values)) for name, values in known.items() if values is not None
+            name: float(np.mean(values))
+            for name, values in values_by_field.items()
+            if values is not None
         }
         return cls(policy, embedding, budget, usual)
 

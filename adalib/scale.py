@@ -218,12 +218,12 @@ class _Layout(NamedTuple):
             return self.cost[0] * len(frame)
         return frame[f"cost_{self.names[0]}"].sum().compute()
 
-    def arrays(self, part: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    def arrays(self, partition: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
         """Return the accuracies and the costs of one partition."""
-        acc = part[[f"acc_{name}" for name in self.names]].to_numpy(dtype=float)
+        acc = partition[[f"acc_{name}" for name in self.names]].to_numpy(dtype=float)
         if self.cost is not None:
             return acc, self.cost
-        return acc, part[[f"cost_{name}" for name in self.names]].to_numpy(dtype=float)
+        return acc, partition[[f"cost_{name}" for name in self.names]].to_numpy(dtype=float)
 
 
 def _connected(client: Client | str | None) -> AbstractContextManager:
@@ -244,14 +244,16 @@ def _as_dask(table: str | Path | pd.DataFrame | dd.DataFrame) -> dd.DataFrame:
     return table if isinstance(table, dd.DataFrame) else dd.from_pandas(table, npartitions=1)
 
 
-def _checked(part: pd.DataFrame, layout: _Layout) -> pd.DataFrame:
+def _checked(partition: pd.DataFrame, layout: _Layout) -> pd.DataFrame:
     """Return a partition whose entries are valid; ValueError names the first that is not."""
-    if len(part):
+    if len(partition):
         try:
-            check_table(*layout.arrays(part))
+            check_table(*layout.arrays(partition))
         except ValueError as error:
-            raise ValueError(f"from the row with id {part['id'].iloc[0]} on: {error}") from None
-    return part
+            raise ValueError(
+                f"from the row with id {partition['id'].iloc[0]} on: {error}"
+            ) from None
+    return partition
 
 
 def _price(frame: dd.DataFrame, layout: _Layout, limit: float) -> tuple[float, float]:
@@ -284,9 +286,9 @@ def _price(frame: dd.DataFrame, layout: _Layout, limit: float) -> tuple[float, f
             return lam, cheapest
 
 
-def _spending(part: pd.DataFrame, layout: _Layout, lam: float) -> pd.DataFrame:
+def _spending(partition: pd.DataFrame, layout: _Layout, lam: float) -> pd.DataFrame:
     """Sum the costs of the cheapest and of the dearest best choices of a partition."""
-    acc, cost = layout.arrays(part)
+    acc, cost = layout.arrays(partition)
     tied = tied_columns(acc, cost, lam)
     cheapest = chosen(cost, tied.argmax(axis=1)).sum()
     dearest = chosen(cost, layout.k - 1 - tied[:, ::-1].argmax(axis=1)).sum()
@@ -336,9 +338,9 @@ def _rooms(frame: dd.DataFrame, layout: _Layout, lam: float, room: float) -> np.
     return (room - before).T
 
 
-def _wanted(part: pd.DataFrame, layout: _Layout, lam: float) -> pd.DataFrame:
+def _wanted(partition: pd.DataFrame, layout: _Layout, lam: float) -> pd.DataFrame:
     """Return one row: the cost of all tied steps of a partition, for every pair of columns."""
-    _, steps = _tied_steps(*layout.arrays(part), lam)
+    _, steps = _tied_steps(*layout.arrays(partition), lam)
     return pd.DataFrame(np.bincount(steps.pair, steps.rise, minlength=layout.k**2)[None])
 
 
@@ -359,20 +361,20 @@ def _serve(
 
 
 def _outcome(
-    part: pd.DataFrame,
+    partition: pd.DataFrame,
     layout: _Layout,
     lam: float,
     rooms: np.ndarray,
     partition_info: Any = None,
 ) -> pd.DataFrame:
     """Return one row: the sums over a partition, and the first step that does not fit any more."""
-    acc, cost = layout.arrays(part)
+    acc, cost = layout.arrays(partition)
     labels, left = _serve(acc, cost, lam, rooms[partition_info["number"]])
     row = {"cost": chosen(cost, labels).sum(), "accuracy": chosen(acc, labels).sum()}
     if left.pair.size:
         first = left.pair.argmin()
         question = left.row[first]
-        row["id"] = part["id"].iloc[question]
+        row["id"] = partition["id"].iloc[question]
         row["pair"] = left.pair[first]
         row["rise"] = left.rise[first]
         row["gain"] = acc[question, left.high[first]] - acc[question, left.low[first]]
@@ -380,12 +382,12 @@ def _outcome(
 
 
 def _labelled(
-    part: pd.DataFrame,
+    partition: pd.DataFrame,
     layout: _Layout,
     lam: float,
     rooms: np.ndarray,
     partition_info: Any = None,
 ) -> pd.DataFrame:
     """Return the ids of a partition with their budgets."""
-    labels, _ = _serve(*layout.arrays(part), lam, rooms[partition_info["number"]])
-    return part[["id"]].assign(budget=layout.budgets[labels])
+    labels, _ = _serve(*layout.arrays(partition), lam, rooms[partition_info["number"]])
+    return partition[["id"]].assign(budget=layout.budgets[labels])

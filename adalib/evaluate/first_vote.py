@@ -73,7 +73,7 @@ def joined(first: Responses, rest: Responses) -> Responses:
     pairs = {name: [getattr(first, name), getattr(rest, name)] for name in SAMPLED}
     pairs["correct"] = [first.values, rest.values]
     sampled: dict[str, Any] = {
-        name: None if any(part is None for part in pair) else np.hstack(pair)
+        name: None if any(values is None for values in pair) else np.hstack(pair)
         for name, pair in pairs.items()
     }
     return replace(rest, answers=answers, extras={}, **sampled)

@@ -1,6 +1,6 @@
 // Tables that do not fit. On a wide screen one is set more tightly, and on a phone one of numbers. One that does not fit
-// even so scrolls sideways and keeps its first column in sight. On a phone, so does one that has a cell of many short
-// lines, with wider cells. One that fits stays as it is.
+// even so scrolls sideways and keeps its first column in sight. On a phone a table of sentences becomes a card per row
+// instead, each cell under the name of its column. One that fits stays as it is.
 // Single words (names of settings, of functions) never break in two.
 (function () {
   "use strict";
@@ -8,6 +8,7 @@
   const TABLES = ".bd-article table:not(.states-grid, .adalib-explorer table)";
   const LONGEST = 30; // letters of a name that is kept whole
   const ROOMY = 600; // pixels of an article in which small letters are read with ease
+  const SENTENCE = 40; // letters of a cell that is read as a sentence
   const SHORT = 20; // letters of a cell that is read at a glance: a number and its interval, say
 
   function cells(table) {
@@ -27,12 +28,25 @@
   }
 
   const brief = (table) => cells(table).every((cell) => cell.textContent.trim().length <= SHORT);
+  const wordy = (table) => cells(table).some((cell) => cell.textContent.trim().length > SENTENCE);
   const slender = (table) => cells(table).some(({ clientWidth: w, clientHeight: h }) => h > 100 && h > 1.5 * w);
+
+  /** One row of heads, and as many cells in every row: a row can be read by itself. */
+  function regular(table) {
+    const heads = table.tHead?.rows.length === 1 ? table.tHead.rows[0].cells.length : 0;
+    return heads > 1 && [...table.tBodies[0].rows].every((row) => row.cells.length === heads);
+  }
+
+  function name(table) {
+    const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+    for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => (cell.dataset.column = heads[at]));
+  }
 
   function fit(tables, room) {
     const tighten = (table, is) => table.classList.toggle("adalib-tight", is);
     const slide = (table, is) => table.classList.toggle("adalib-sideways", is);
     for (const table of tables) {
+      table.classList.remove("adalib-cards");
       slide(table, false);
       tighten(table, false);
       table.classList.add("adalib-measured"); // from here on the style sheet leaves the choice to this file
@@ -43,8 +57,11 @@
     tight.forEach((table) => tighten(table, true));
     const still = found.filter((table) => !tight.includes(table) || wide(table));
     for (const table of still) {
+      const cards = room < ROOMY && wordy(table) && regular(table);
       tighten(table, false);
-      slide(table, true);
+      if (cards) name(table);
+      table.classList.toggle("adalib-cards", cards);
+      slide(table, !cards);
     }
   }
 

@@ -277,6 +277,24 @@ def test_a_table_that_does_not_fit_scrolls_beside_its_first_column(play):
     page.locator("table:not(.adalib-sideways)").nth(1).wait_for()
 
 
+def test_a_table_of_sentences_is_a_card_per_row_on_a_phone(play):
+    sentence = "a sentence that is much too long for a column of a phone"
+    frame = pd.DataFrame({"name": ["one", "two"], **{head: [sentence] * 2 for head in "abcde"}})
+    page = play(table(frame, caption="cards").html, "tables.js")
+    page.locator("table.adalib-cards").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    lefts = {cell.bounding_box()["x"] for cell in page.locator("tbody tr > *").all()}
+    assert len(lefts) == 1
+    heads = (
+        page.locator("tbody tr")
+        .first.locator("> *")
+        .evaluate_all("(cells) => cells.map((cell) => cell.dataset.column)")
+    )
+    assert heads == ["name", *"abcde"]
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator("table:not(.adalib-cards)").wait_for()
+
+
 def test_a_table_that_hardly_fits_is_set_tightly_before_it_scrolls(play):
     frame = pd.DataFrame({f"unbroken-heading-{i}": [0.5, 22.853] for i in range(6)})
     page = play(table(frame, caption="wide").html, "tables.js")

@@ -97,7 +97,7 @@ function render({ model, el }) {
     at = row;
     tiles[at].tabIndex = 0;
     const curve = budgets.map((budget, k) => element("span", { className: k === labels[row] ? "spend-has" : "" }, `${budget}: ${(seen[row][k] / 100).toFixed(0)}%`));
-    said.replaceChildren(element("small", {}, "right with a vote of ", ...curve), questions[row]);
+    said.replaceChildren(element("small", {}, "right with votes of ", ...curve), questions[row]);
   }
 
   // Gives what is left to give, or says why it cannot.
