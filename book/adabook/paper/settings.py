@@ -169,7 +169,7 @@ def benchmark(name: str) -> Responses:
     The first 300 questions have 96 answers in their own file. Here each has 48, like the others.
     """
     samples = 48
-    records: list[dict] = []
+    records: list[tuple[str, int, dict]] = []
     for part in (f"{name}-qwen15", f"{name}-more-qwen15"):
         for number, line in read_lines(data_folder() / "answers" / f"{part}.jsonl.gz"):
             cut = {
