@@ -12,7 +12,7 @@ from adalib.explorer import page, read_csv
 from adalib.table import UtilityTable
 
 LINES = b"".join(b'{"id": %d}\n' % i for i in range(100))
-ZIPPED = gzip.compress(LINES)
+ZIPPED = gzip.compress(LINES, mtime=0)
 
 
 def test_lines_are_numbered_and_blank_ones_left_out(tmp_path):
