@@ -172,7 +172,9 @@ def test_noise_gains_inside_only(play):
 def claims() -> pd.DataFrame:
     names = ["says", "place", "reason", "number"]
     rows = [("stands", False, "a"), ("falls", True, "b"), ("falls", False, "<b>c</b>")]
-    made = pd.DataFrame(rows, columns=["verdict", "inferred", "name"]).assign(see="learning-held-out")
+    made = pd.DataFrame(rows, columns=["verdict", "inferred", "name"]).assign(
+        see="learning-held-out"
+    )
     return made.assign(**{name: f"its {name}" for name in names})
 
 
