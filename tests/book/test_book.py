@@ -158,9 +158,15 @@ def test_the_list_of_what_moves_leads_to_every_game(html):
         )
         == games
     )
-    for page in map(soup, ("notebooks/02_oracle", "notebooks/03_budgets", "notebooks/08_results")):
+
+
+def test_numbers_lead_to_cells_that_the_page_shows(html):
+    found = 0
+    for page in map(soup, toc_pages()):
         cells = [page.select_one(link["href"]) for link in page.select("a.adalib-origin")]
-        assert len([cell for cell in cells if cell.select(".cell_input")]) == len(cells) > 3
+        assert all(cell.select(".cell_input") for cell in cells)
+        found += len(cells)
+    assert found > 5
 
 
 @pytest.mark.parametrize("page", CHAPTERS)

@@ -15,9 +15,7 @@ from adabook.recorded import recorded_cells
 # One line per number, with every name by which a page has it; referee_by_X is the number behind a
 # verdict of the chapter "The referee".
 SAME = """
-data_word oracle_n learning_n
-motivation_questions results_questions
-oracle_free learning_free_oracle
+data_word oracle_n
 oracle_out_hard referee_by_leaving
 oracle_printed_gsm referee_by_free
 budgets_over referee_by_targeting
@@ -26,8 +24,6 @@ estimation_math_ratio referee_by_windows_claim
 estimation_math_jensen referee_by_upper
 estimation_math_agree referee_by_few_trials
 estimation_math_error referee_by_one_trial
-results_implied_gain referee_by_everywhere
-results_few_out_text referee_by_method_claim
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 QUOTED = re.compile(r"\{(glue:text|points)\}`(\w+)(?::([^`]+))?`")
