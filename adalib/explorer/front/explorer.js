@@ -37,7 +37,7 @@ class Explorer {
       again: () => this.refresh(),
     };
     this.choice = h("select", { id: `${uid}-set` });
-    this.heading = h("p", { class: "ax-title", role: "heading", "aria-level": 3 });
+    this.heading = h("p", { class: "ax-title", role: "heading", "aria-level": 2 });
     this.chosen = h("p", { class: "ax-about" });
     this.note = h("p", { class: "ax-note" });
     this.live = h("p", { class: "ax-hidden", "aria-live": "polite" });

@@ -175,7 +175,7 @@ def claim_bars(fails: Mapping[str, float]) -> go.Figure:
     fig.update_xaxes(visible=False, range=[0, 1])
     fig.update_yaxes(visible=False, range=[len(fails) - 0.6, -0.85])
     return fig.update_layout(
-        barmode="stack", height=20 + 66 * len(fails), showlegend=False, margin={"t": 8}
+        barmode="stack", height=20 + 84 * len(fails), showlegend=False, margin={"t": 8}
     )
 
 

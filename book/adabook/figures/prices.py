@@ -270,9 +270,7 @@ def tangent(
     low = float(acc.min())
     high = float(acc.max())
     fig.update_xaxes(title="cost", range=ends)
-    fig.update_yaxes(
-        title="accuracy", range=[low - 0.25 * (high - low), high + 0.35 * (high - low)]
-    )
+    fig.update_yaxes(title="accuracy", range=[low - 0.4 * (high - low), high + 0.35 * (high - low)])
     return fig.update_layout(height=460, margin=_TITLE_MARGIN)
 
 
