@@ -150,7 +150,7 @@ def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
 
 def test_explore_writes_a_page_with_costs_in_tokens_if_asked(file, tmp_path):
     page = tmp_path / "page.html"
-    for more, unit in ((["--cost", "tokens"], "tokens"), ([], "samples")):
+    for more, unit in ((["--cost", "tokens"], "tokens"), ([], "answers")):
         assert main(["explore", file, "--out", str(page), *more]) == 0
         html = page.read_text(encoding="utf-8")
         assert re.search(r'"unit": ?"(\w+)"', html)[1] == unit

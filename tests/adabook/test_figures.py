@@ -16,6 +16,7 @@ from conftest import contrast, toc_pages
 
 from adabook import figures
 from adabook.figures import shapes
+from adabook.figures.style import SERIES
 
 ESTIMATE = [0.5, 0.6], [0.4, 0.55], [0.7, 0.61]  # mean, low, high
 
@@ -36,7 +37,7 @@ def test_show_needs_a_text_alternative():
     before = fig.to_json()
     shown = figures.show(fig, alt="Two bars.")
     assert fig.to_json() == before
-    assert tuple(shown.fig.layout.template.layout.colorway) == figures.COLOURS
+    assert tuple(shown.fig.layout.template.layout.colorway) == SERIES
     bundle = shown._repr_mimebundle_()
     assert set(json.loads(json.dumps(bundle))) == {
         "application/vnd.plotly.v1+json",

@@ -18,7 +18,10 @@ def ran(folder, *arguments):
     """What tests/live/core.py prints."""
     command = [sys.executable, str(Path(__file__).parent / "core.py"), str(folder), *arguments]
     done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        command,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "book")])},
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
