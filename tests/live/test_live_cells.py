@@ -292,7 +292,7 @@ def test_what_a_page_loads_is_packed_with_its_data(place, monkeypatch):
     size = pyodide.write_live(ROOT, place / "cache", target)
     assert size == sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     index = json.loads((target / "index.json").read_text())
-    assert set(index["modules"]) == {"numpy", "adalib", "lazy_loader", "tqdm"}
+    assert set(index["modules"]) == {"numpy", "adabook", "adalib", "lazy_loader", "tqdm"}
     assert all(
         (target / name).stat().st_size == index["bytes"][name] for name in index["modules"].values()
     )
