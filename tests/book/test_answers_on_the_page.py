@@ -7,38 +7,38 @@ import json
 import pytest
 
 from adabook.exercises import checks
-from adabook.exercises.values import value
+from adabook.exercises.values import Value
 
 CASES = [
     (
-        value("0", 0.5, "a coin", tolerance=1e-3),
+        Value("0", 0.5, "a coin", tolerance=1e-3),
         ["0.5", "1/2", "50%", " 0.5004 ", "0.4991", "0,5", "50,0%"],
         ["0.52", "half", "0.45", "50", "-0.5", "0.6", "0,503"],
     ),
     (
-        value("9", 0.6764, "two of three", tolerance=5e-4),
+        Value("9", 0.6764, "two of three", tolerance=5e-4),
         ["0.6764", "0,676"],
         ["0.68", "0.7", "67.64", "68%", "0.9"],
     ),
-    (value("1", 1024, "two to the ten"), ["1024", "1,024", "1024."], ["1023", "1025", "-1024"]),
+    (Value("1", 1024, "two to the ten"), ["1024", "1,024", "1024."], ["1023", "1025", "-1024"]),
     (
-        value("2", -0.25, "below zero", tolerance=1e-2),
+        Value("2", -0.25, "below zero", tolerance=1e-2),
         ["-0.25", "−0.25", "-1/4", "-25%"],
         ["0.25", "-0.3"],
     ),
     (
-        value("4", 3.35, "free?", tolerance=0.02, wrong={"one": 3.33}),
+        Value("4", 3.35, "free?", tolerance=0.02, wrong={"one": 3.33}),
         ["3.35", "67./20"],
         ["3,350", "3.3", "335", "9"],
     ),
-    (value("5", 0.0069, "small", tolerance=2e-4), ["0.69%"], ["0.69", "0.01"]),
+    (Value("5", 0.0069, "small", tolerance=2e-4), ["0.69%"], ["0.69", "0.01"]),
     (
-        value("3", "word-trees", "the family"),
+        Value("3", "word-trees", "the family"),
         ["word-trees", " Word-Trees "],
         ["word trees", "trees"],
     ),
 ]
-NAMED = value("named", 8, "count", more="on your fingers", wrong={"that is half of it": 4})
+NAMED = Value("named", 8, "count", more="on your fingers", wrong={"that is half of it": 4})
 
 
 @pytest.fixture

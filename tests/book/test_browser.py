@@ -481,7 +481,6 @@ def test_what_is_below_the_screen_waits(html, page):
         ]
         < 30
     )
-    page.locator(".plotly-graph-div .main-svg").first.wait_for()  # it is on the first screen
     last = page.locator(".plotly-graph-div").last
     assert last.locator(".main-svg").count() == 0
     last.scroll_into_view_if_needed()
