@@ -1,5 +1,5 @@
 // Two kinds of word open a note, by mouse, finger or keyboard: a number that a cell computed (book/_ext/origins.py) says which
-// cell, from which files, and what is checked; a word of the glossary (book/_ext/terms.py) says what it means.
+// cell, and what is checked; a word of the glossary (book/_ext/terms.py) says what it means.
 (function () {
   "use strict";
 
@@ -22,18 +22,11 @@
     return link;
   }
 
-  const rows = (cell) => JSON.parse(document.getElementById("adalib-rows")?.textContent || "{}")[cell] || [];
-
   function tellOrigin(number) {
     const cell = document.querySelector(number.getAttribute("href"));
     const checked = document.querySelector("section#checked");
     note.replaceChildren("The build computed this number in ", linked("this cell", cell), ".");
     if (checked) note.append(" What the chapter asserts about its numbers is under ", linked("Checked", checked), ".");
-    rows(cell.id).forEach(([name, card, said], at) => {
-      const link = Object.assign(document.createElement("a"), { href: `../book/data-cards.html#${card}`, textContent: name });
-      note.append(at ? "; " : " Files behind the cell: ", link, said && ` (${said})`);
-    });
-    if (rows(cell.id).length) note.append(".");
   }
 
   function tellMeaning(word) {
