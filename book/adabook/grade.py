@@ -111,9 +111,10 @@ def _answers(file: Path, sheet: Mapping[str, Any], folder: Path) -> dict[str, An
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"the notebook did not end within {_SECONDS} seconds") from None
+    if done.returncode < 0:
+        raise RuntimeError("the notebook ended the process that ran it")
     if done.returncode:
-        last = done.stderr.strip().split("\n")[-1]
-        raise RuntimeError(last[:300] or "the notebook ended the process that ran it")
+        raise RuntimeError(done.stderr.strip().splitlines()[-1][:300])
     found = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
     return {**found, "faults": json.loads(done.stdout.splitlines()[-1])}
 
@@ -124,7 +125,10 @@ def _run(folder: Path) -> None:
     from nbclient import NotebookClient
 
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
-    notebook = nbformat.read(task["file"], as_version=4)
+    try:
+        notebook = nbformat.read(task["file"], as_version=4)
+    except Exception as error:  # a student may hand in any file
+        sys.exit(f"this file is not a notebook: {' '.join(str(error).split())}")
     work = folder / "work"
     work.mkdir()
     client = NotebookClient(
