@@ -24,7 +24,7 @@ from adabook.judge import verdicts
 
 #: The file in an autograder that names the exercises and, for homework, holds the keys.
 SHEET = "sheet.json"
-_CELL_SECONDS = 60  # a cell that takes longer is interrupted, and the next one runs
+_CELL_SECONDS = 120  # a cell that takes longer is interrupted, and the next one runs
 _SECONDS = 900  # a notebook that takes longer is stopped, and gets no points
 
 # Practice checks would cost time, and an endless function would be waited for twice.
