@@ -26,10 +26,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adalib.collect import TOP_LOGPROBS, Answer, read_completion
-from adalib.datasets.files import DataError, read_json, read_whole, write_lines
+from adalib.datasets.files import (
+    DataError,
+    number,
+    read_json,
+    read_whole,
+    reading,
+    whole,
+    write_lines,
+)
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
-from adalib.datasets.saved import number, reading, whole
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
 from adalib.sequential.policy import LEAST, PricedStopping

@@ -15,9 +15,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adalib.datasets.files import number, numbers, reading, whole
 from adalib.datasets.folds import deal, group_numbers
 from adalib.datasets.responses import Responses
-from adalib.datasets.saved import number, numbers, reading, whole
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import backward_induction, first_stops
 from adalib.sequential.replay import REPLAYS, Library, Mix, mix_for

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adalib.datasets.files import number, numbers, reading, whole
 from adalib.datasets.responses import Responses
-from adalib.datasets.saved import number, numbers, reading, whole
 from adalib.sequential.course import Course, Waves
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import cross_fitted

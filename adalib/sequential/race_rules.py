@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adalib.datasets.saved import number, numbers, whole
+from adalib.datasets.files import number, numbers, whole
 from adalib.sequential.course import Courses, Waves
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.rules import NEVER
