@@ -46,7 +46,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "evaluate.heldout": ["Known", "Protocol", "held_out", "unseen_curves"],
         "evaluate.compare": ["compare"],
         "evaluate.verdict": ["verdict"],
-        "router": ["BudgetController", "Router"],
+        "budget": ["BudgetController"],
+        "router": ["Router"],
         "explorer.widget": ["explore"],
     },
 )
