@@ -40,8 +40,6 @@ lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to cha
 	@$(VENV)/bin/jupyter-lab --ServerApp.root_dir=. lab
 
 student: book  ## to hand out: book and notebooks without solutions, in _build/student
-	@$(EDITIONS) source
-	@$(VENV)/bin/jupyter-book build _build/student/source -W --keep-going || { rm -rf _build/student/source/_build/.doctrees; exit 1; }
 	@$(EDITIONS) student
 
 instructor: book  ## for teachers alone: exam, answers to prompts, notes on grading, in _build/instructor

@@ -18,7 +18,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Parts whose pages are not counted as chapters.
-WITHOUT_NUMBERS = ("Play", "For teachers", "Homework", "Reference")
+WITHOUT_NUMBERS = ("Play", "For teachers", "Reference")
 #: The part whose pages have letters.
 WITH_LETTERS = "Appendices"
 _MENTION = re.compile(r"\{ch\}`([\w-]+)`")
@@ -113,6 +113,11 @@ def pages(root: Path = ROOT) -> list[Page]:
 def chapters(root: Path = ROOT, appendices: bool = True) -> list[Page]:
     """List the chapters in order, and after them the appendices."""
     return [page for page in pages(root) if page.number and (appendices or not page.is_appendix)]
+
+
+def taught(root: Path = ROOT) -> list[Page]:
+    """List the chapters of a course: all but the last two, which a class reads, and appendices."""
+    return chapters(root, appendices=False)[:-2]
 
 
 def keys(root: Path = ROOT) -> dict[str, Page]:

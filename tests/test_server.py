@@ -188,7 +188,8 @@ def test_missing_usage_counts_the_events(race):
     upstream = Upstream(usage=False, tokens=(4,))
     with listening(upstream.app()) as url, served(race, upstream, url) as base:
         figures = client(base).chat.completions.create(**CALL).model_extra["adalib"]
-    assert figures["tokens"] == pytest.approx(upstream.written.total(), abs=figures["answers"] + 1)
+    # What a cancelled answer had written when its connection closed may not have been read.
+    assert 4 * figures["answers"] <= figures["tokens"] <= upstream.written.total()
 
 
 def test_a_race_cancels_its_losers_upstream(race, lines):

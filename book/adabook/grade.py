@@ -100,7 +100,11 @@ def _row(file: Path, sheet: Mapping[str, Any]) -> dict[str, Any]:
 def _answers(file: Path, sheet: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Run a notebook in a process of its own; return its answers by variable, and its faults."""
     names = [exercise["variable"] for exercise in sheet["exercises"]]
-    task = {"file": str(file.resolve()), "names": [*names, "student_id", "tables"]}
+    task = {
+        "file": str(file.resolve()),
+        "names": [*names, "student_id", "tables"],
+        "has_checks": sheet["roster"] is None,
+    }
     (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
     command = [sys.executable, "-m", "adabook.grade", "--run", str(folder)]
     try:
@@ -108,7 +112,8 @@ def _answers(file: Path, sheet: Mapping[str, Any], folder: Path) -> dict[str, An
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"the notebook did not end within {_SECONDS} seconds") from None
     if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1][:300])
+        last = done.stderr.strip().split("\n")[-1]
+        raise RuntimeError(last[:300] or "the notebook ended the process that ran it")
     found = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
     return {**found, "faults": json.loads(done.stdout.splitlines()[-1])}
 
@@ -133,7 +138,8 @@ def _run(folder: Path) -> None:
     )
     own = {"file": plain.__file__, "names": task["names"], "target": str(folder / "answers.json")}
     new_cell = nbformat.v4.new_code_cell
-    notebook.cells = [new_cell(_QUIET), *notebook.cells, new_cell(_COLLECT.format(**own))]
+    first = new_cell(_QUIET if task["has_checks"] else "")
+    notebook.cells = [first, *notebook.cells, new_cell(_COLLECT.format(**own))]
     client.execute()
     print(json.dumps(list(_faults(notebook.cells[1:-1]))))
 

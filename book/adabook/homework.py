@@ -52,7 +52,7 @@ class Homework:
 def homework(student: str, sheet: str = "practice") -> Homework:
     """Draw a student's own homework: the same questions as everyone's, with other numbers.
 
-    Explained in the page "Homework and exams".
+    Explained in the page "Homework".
 
     Parameters
     ----------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import timeit
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,8 +45,3 @@ def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:
             for key, part in parts.items()
         }
     return plain
-
-
-def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
-    """Return the shortest of some runs of ``work`` in seconds, since delays are not its own."""
-    return min(timeit.repeat(work, timer=timeit.default_timer, number=1, repeat=repeats))

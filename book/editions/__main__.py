@@ -1,9 +1,9 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
-``live`` puts Python next to the built book. ``lab`` writes the notebooks for `make lab`, ``source``
-the sources of the student's book and ``student``, once it is built, the edition to hand out;
-``instructor`` what only a teacher gets, ``otter`` the assignments for Otter-Grader, ``slides`` a
-deck per chapter, ``quizzes`` the questions for Moodle, ``pdf`` the whole book as one file.
+``live`` puts Python next to the built book. ``lab`` writes the notebooks for `make lab`,
+``student`` the edition to hand out, ``instructor`` what only a teacher gets, ``otter`` the
+assignments for Otter-Grader, ``exam`` an exam with its key, ``slides`` a deck per chapter,
+``quizzes`` the questions for Moodle, ``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from contents import keys
+from contents import taught
 from editions.exam import write_exam
 from editions.handout import hand_out, write_instructor
 from editions.pyodide import write_live
 from editions.quizzes import export
 from editions.slides import write_decks
-from editions.writing import live_notebooks, refresh, student_sources
+from editions.writing import live_notebooks, refresh
 
 
 class EditionError(Exception):
@@ -59,19 +59,10 @@ def _lab(root: Path) -> None:
         print(f"lab/{kept} is kept as you changed it; remove it to get the book's again")
 
 
-def _source(root: Path) -> None:
-    """The sources of the student's book."""
-    from editions.runs import take_runs  # needs what builds the book
-
-    source = root / "_build" / "student" / "source"
-    written = student_sources(root, source)
-    taken = take_runs(root, source, written)
-    print(f"{len(taken)} of {len(written)} notebooks keep the outputs of `make book`")
-
-
 def _student(root: Path) -> None:
-    """The student's edition, once its book is built."""
-    hand_out(root, root / "_build" / "student" / "source" / "_build", root / "_build" / "student")
+    """The student's edition, cut out of the book."""
+    _check_built(root)
+    hand_out(root, _executed(root), root / "_build" / "student")
 
 
 def _instructor(root: Path) -> None:
@@ -87,16 +78,14 @@ def _otter(root: Path) -> None:
 
     target = root / "_build" / "otter"
     target.mkdir(parents=True, exist_ok=True)
-    roster = os.environ.get("ROSTER", "")
-    students = Path(roster).read_text(encoding="utf-8").split("\n") if roster else _NUMBERS
-    ids = [student.strip() for student in students if student.strip()]
-    write_homework(_secret(target), ids, _wheel(root), target / "homework")
-    print(f"Homework for {len(ids)} students: hand out {target}/homework/notebooks, keep the rest")
     named = os.environ.get("CHAPTERS", "").split()
-    chapters = keys(root)
+    chapters = {page.key: page for page in taught(root)}
     unknown = [key for key in named if key not in chapters]
     if unknown:
         raise EditionError(f"no chapter is called {unknown[0]!r}: say one of {', '.join(chapters)}")
+    ids = _roster()
+    write_homework(_secret(target), ids, _wheel(root), target / "homework")
+    print(f"Homework for {len(ids)} students: hand out {target}/homework/notebooks, keep the rest")
     whole, unsolved = (
         live_notebooks(root, _executed(root), students=students) if named else {}
         for students in (False, True)
@@ -107,8 +96,20 @@ def _otter(root: Path) -> None:
         print(f"Chapter {key}:  {target / key}")
 
 
-#: The ids of a class without a roster.
-_NUMBERS = [f"student-{number:02d}" for number in range(1, 41)]
+def _roster() -> list[str]:
+    """The ids of a class: the lines of the file ROSTER, or forty numbered ones."""
+    file = os.environ.get("ROSTER", "")
+    if not file:
+        return [f"student-{number:02d}" for number in range(1, 41)]
+    try:
+        # A spreadsheet may begin its text files with a mark, which this encoding leaves out.
+        lines = Path(file).read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EditionError(f"{file}: cannot be read ({error}); write one id per line") from None
+    ids = [line.strip() for line in lines if line.strip()]
+    if not ids:
+        raise EditionError(f"{file}: is empty; write one id per line")
+    return ids
 
 
 def _secret(folder: Path) -> str:
@@ -157,7 +158,6 @@ def _pdf(root: Path) -> None:
 _EDITIONS: dict[str, Callable[[Path], None]] = {
     "live": _live,
     "lab": _lab,
-    "source": _source,
     "student": _student,
     "instructor": _instructor,
     "otter": _otter,

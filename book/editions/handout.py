@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
+from bs4 import BeautifulSoup
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
@@ -13,7 +17,7 @@ from contents import keys
 from editions.grading import grading_page
 from editions.live import Book, live_text
 from editions.text import read_works
-from editions.writing import live_notebooks, read_values
+from editions.writing import TEACHERS, live_notebooks, read_values
 
 _START = """# Start here
 
@@ -36,6 +40,9 @@ address instead of from this folder; the cells of its chapters then run in the p
 
 The text is under CC BY 4.0 and the code under the MIT licence; `LICENSE` has both.
 """
+# Addresses of the teachers' pages, and of the package, which lies next to the folder.
+_NAMES = "|".join(name.rpartition("/")[2] for name in TEACHERS)
+_NOT_THEIRS = re.compile(rf"(?:^|/)(?:{_NAMES})\.(?:html|md)|\.whl$")
 _CHECK = """import sys
 
 if sys.version_info < (3, 11):
@@ -52,28 +59,67 @@ print("All is well: open the notebooks.")
 """
 
 
-def hand_out(root: Path, built: Path, target: Path) -> None:
-    """Zip the student's book, which is built in ``built``, with its notebooks.
+def hand_out(root: Path, executed: Path, target: Path) -> None:
+    """Zip the student's book with its notebooks; ``executed`` holds those of the build.
 
     The package lies next to the zip: it is large, and a class installs it once.
     """
     wheel = next((root / "dist").glob("*.whl"))
-    for old in target.glob("*.whl"):
-        old.unlink()
-    shutil.copy(wheel, target)
+    shutil.rmtree(target, ignore_errors=True)
     folder = target / "student"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(built / "html", folder / "html", ignore=shutil.ignore_patterns("*.whl"))
-    (folder / "notebooks").mkdir()
-    executed = built / "jupyter_execute" / "notebooks"
-    for file, notebook in live_notebooks(root, executed, students=True).items():
-        nbformat.write(notebook, folder / "notebooks" / file)
+    notebooks = live_notebooks(root, executed, students=True)
+    cut_book(root / "_build" / "html", folder / "html", notebooks)
+    shutil.copytree(folder / "html" / "_sources" / "notebooks", folder / "notebooks")
+    shutil.copy(wheel, target)
     shutil.copy(root / "LICENSE", folder)
     (folder / "START-HERE.md").write_text(_START.format(wheel=wheel.name), encoding="utf-8")
     (folder / "check_environment.py").write_text(_CHECK, encoding="utf-8")
     zipped = Path(shutil.make_archive(str(folder), "zip", target, "student"))
     size = zipped.stat().st_size / 1e6
     print(f"To hand out:  {zipped} ({size:.0f} MB) and, to run notebooks, {target / wheel.name}")
+
+
+def cut_book(built: Path, target: Path, notebooks: Mapping[str, NotebookNode]) -> None:
+    """Copy the pages of the built book without solutions and without the teachers' pages.
+
+    ``notebooks`` are the student's, for the download buttons. Python for the browser stays behind,
+    and so does Sphinx's index of words, which no page uses.
+    """
+    left_out = shutil.ignore_patterns("*.whl", "_live", "searchindex.js")
+    shutil.copytree(built, target, ignore=left_out)
+    sources = target / "_sources"
+    shutil.rmtree(sources / "notebooks")
+    (sources / "notebooks").mkdir()
+    for name, notebook in notebooks.items():
+        nbformat.write(notebook, sources / "notebooks" / name)
+    for name in TEACHERS:
+        (target / f"{name}.html").unlink(missing_ok=True)
+        (sources / f"{name}.md").unlink(missing_ok=True)
+    for file in target.rglob("*.html"):
+        file.write_text(cut_page(file.read_text(encoding="utf-8")), encoding="utf-8")
+    index = target / "_static" / "search-entries.js"
+    script = re.fullmatch(r"(.*?\()(.*)(\);\n)", index.read_text(encoding="utf-8"), re.S)
+    assert script is not None
+    kept = [entry for entry in json.loads(script[2]) if entry["page"] not in TEACHERS]
+    entries = json.dumps(kept, ensure_ascii=False).replace("<", "\\u003c")
+    index.write_text(script[1] + entries + script[3], encoding="utf-8")
+
+
+def cut_page(text: str) -> str:
+    """A built page without solutions, and without the ways to what a student does not get.
+
+    >>> cut_page('<p>Why?</p><div class="solution">So.</div><li><a href="teach.html">T</a></li>')
+    '<p>Why?</p>'
+    """
+    soup = BeautifulSoup(text, "html.parser")
+    for solution in soup.select(".solution"):
+        solution.decompose()
+    for link in soup.select("[href]"):
+        if not link.decomposed and _NOT_THEIRS.search(link["href"]):
+            (link.find_parent("li") or link).decompose()
+    for caption in soup.find_all("span", class_="caption-text", string="For teachers"):
+        caption.string = "Homework"
+    return str(soup)
 
 
 def write_instructor(root: Path, executed: Path, target: Path) -> None:

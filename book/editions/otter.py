@@ -18,6 +18,7 @@ import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from pprint import pformat
 from typing import Any, NamedTuple
 
 import nbformat
@@ -152,7 +153,8 @@ def _names(source: str, context: type[ast.expr_context]) -> set[str]:
 
 def homework_notebook(student: str, questions: Mapping[str, Question]) -> NotebookNode:
     """A student's sheet of homework: the id, the tables, and a variable for every answer."""
-    own = f"student_id = {student!r}\ntables = {json.dumps(_tables(questions), indent=1)}"
+    tables = pformat(_tables(questions), width=60, sort_dicts=False)
+    own = f"student_id = {student!r}\ntables = {tables}"
     cells = [
         new_markdown_cell(_HOMEWORK.format(student=student)),
         new_code_cell(own),

@@ -19,7 +19,7 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, Tag
 
-from contents import chapters
+from contents import taught
 
 # For the book: a check is run, an exercise is done at a desk.
 _SKIPPED = ("Check", "Checked", "Exercises", "References")
@@ -400,7 +400,7 @@ def _section(slide: Slide) -> str:
 
 
 def write_decks(root: Path, built: Path, target: Path) -> list[Path]:
-    """Write a deck for every chapter but the last two, which a class reads, and a list of them.
+    """Write a deck for every chapter of a course, and a list of them.
 
     ``root`` holds ``_toc.yml``, ``built`` the pages of the book.
     """
@@ -408,7 +408,7 @@ def write_decks(root: Path, built: Path, target: Path) -> list[Path]:
     target.mkdir(parents=True)
     written = []
     lines = []
-    for chapter in chapters(root, appendices=False)[:-2]:
+    for chapter in taught(root):
         page = built / f"{chapter.name}.html"
         text = deck(page)
         written.append(target / page.name)

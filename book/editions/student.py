@@ -1,8 +1,4 @@
-"""What a student gets: the sources without solutions.
-
-Solutions are cut out of the source before anything else sees it, so that neither a page, nor its
-source, nor the search index can hold them. Quizzes stay as they are: they are practice.
-"""
+"""What a student gets: notebooks without solutions. Quizzes stay as they are: they are practice."""
 
 from __future__ import annotations
 

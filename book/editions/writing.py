@@ -1,11 +1,10 @@
-"""Write the editions: the student's sources, and folders of notebooks for JupyterLab."""
+"""The chapters of a build as notebooks for JupyterLab, and a folder of them to work in."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,10 +17,8 @@ from editions.live import Book, live_notebook
 from editions.student import for_students
 from editions.text import Block, blocks, read_works
 
-#: Sources of the instructor's folder alone.
-INSTRUCTORS = ("notebooks/answer_key", "book/exam")
-#: Pages that answer what students are asked, or tell how to lead a class.
-TEACHERS = ("book/teach", "book/topics", "notebooks/market", *INSTRUCTORS)
+#: Pages and sources that answer what students are asked, or tell how to lead a class.
+TEACHERS = ("book/teach", "book/topics", "notebooks/market", "notebooks/answer_key", "book/exam")
 INSTALL = (
     "To run this notebook elsewhere, install the package once, from the folder that holds its "
     'file: <code>pip install "./{wheel}[notebooks]"</code>. '
@@ -31,7 +28,6 @@ INSTALL = (
 _EXERCISE = re.compile(r"^:+\{exercise\}[^\n]*\n:label: (\S+)", re.M)
 _STATEMENT = re.compile(r"^:+\{prf:(?!proof)\w+\}[^\n]*\n:label: (\S+)", re.M)
 _EQUATION = re.compile(r"\$\$ *\(([\w-]+)\)")
-_LINKED = ("adalib", "data", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE")
 
 
 def read_values(executed: Path) -> dict[str, str]:
@@ -120,67 +116,3 @@ def refresh(target: Path, notebooks: Mapping[str, NotebookNode]) -> list[str]:
 def _digest(file: Path) -> str:
     """A file's SHA-256."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def student_sources(root: Path, target: Path) -> list[str]:
-    """Write the sources of the student's book: no solution, no teacher's page.
-
-    Returns the names of its notebooks. Files that did not change are left alone, so that a second
-    build is as quick as that of the book.
-    """
-    target.mkdir(parents=True, exist_ok=True)
-    for name in _LINKED:
-        if not (target / name).exists():
-            (target / name).symlink_to(root / name)
-    toc = (root / "_toc.yml").read_text(encoding="utf-8")
-    _write(target / "_toc.yml", _shortened(toc))
-    _write(target / "_config.yml", (root / "_config.yml").read_text(encoding="utf-8"))
-    rest = shutil.ignore_patterns("*.md", "*.pyc", "__pycache__")
-    shutil.copytree(root / "book", target / "book", dirs_exist_ok=True, ignore=rest)
-    notebooks = []
-    for page in pages(root):
-        if page.name in TEACHERS:
-            continue
-        source = page.path
-        if source.suffix == ".md":
-            text = _unlinked(_ours(source.read_text(encoding="utf-8")))
-        else:
-            notebook = for_students(nbformat.read(source, as_version=4))
-            for cell in notebook.cells:
-                if cell.cell_type == "markdown":
-                    cell.source = _unlinked(cell.source)
-            text = nbformat.writes(notebook) + "\n"
-            notebooks.append(page.name)
-        _write(target / source.relative_to(root), text)
-    return notebooks
-
-
-def _shortened(toc: str) -> str:
-    """The table of contents without the teachers' pages; their part holds the homework."""
-    kept = [
-        line
-        for line in toc.split("\n")
-        if not re.search(rf"file: *(?:{'|'.join(TEACHERS)})$", line)
-    ]
-    return "\n".join(kept).replace("caption: For teachers", "caption: Homework")
-
-
-def _ours(text: str) -> str:
-    """A page without its section for the teacher, and without the way into the book to teach."""
-    text = re.sub(r"^- \*\*To teach\*\*.*\n(?: +.*\n)*", "", text, flags=re.M)
-    return re.sub(r"^## For the teacher\n.*?(?=^## |\Z)", "", text, flags=re.M | re.S)
-
-
-def _unlinked(text: str) -> str:
-    """A text whose links to the teachers' pages are words."""
-    names = "|".join(page.rsplit("/", 1)[-1] for page in TEACHERS)
-    return re.sub(
-        rf"\[([^\]]*)\]\((?:[\w./]*/)?(?:{names})\.(?:md|ipynb)(?:#[\w-]+)?\)", r"\1", text
-    )
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file, unless it holds this text already."""
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")

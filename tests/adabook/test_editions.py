@@ -9,14 +9,14 @@ import re
 
 import nbformat
 import pytest
-from conftest import ROOT, toc_pages
+from conftest import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import contents
 from editions.live import Book, live_notebook, live_text
 from editions.student import for_students, solution_cells, without_solutions
 from editions.text import Block, Work, blocks, read_works, spelled_out
-from editions.writing import TEACHERS, refresh, student_sources
+from editions.writing import refresh
 
 SOURCES = {
     path.stem: nbformat.read(path, as_version=4)
@@ -242,18 +242,6 @@ def test_a_notebook_that_its_reader_changed_is_kept(tmp_path):
         for name in ("a.ipynb", "b.ipynb")
     ]
     assert kept == ["mine", "new"]
-
-
-def test_the_students_sources_leave_the_teachers_pages_out(tmp_path):
-    student_sources(ROOT, tmp_path)
-    toc = (tmp_path / "_toc.yml").read_text(encoding="utf-8")
-    assert re.findall(r"(?:root|file): (\S+)", toc) == [
-        page for page in toc_pages() if page not in TEACHERS
-    ]
-    texts = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "book").glob("*.md"))
-    assert not re.search(r"\]\([\w./]*(?:teach\.md|answer_key\.ipynb)", texts)
-    assert not re.search(r"(?i:(?:for|to) teach)", texts + toc)
-    assert not any(list(tmp_path.glob(f"{page}.*")) for page in TEACHERS)
 
 
 PROMPT = re.compile(

@@ -10,6 +10,7 @@ from scipy.stats import t
 
 import adalib
 from adabook.headline import headline, ratio_interval
+from adabook.paper.results import recorded_rows
 from adabook.paper.text_results import held_out_text
 from adabook.recorded import recorded_cells
 from adalib.evaluate.heldout import Protocol, held_out
@@ -86,17 +87,62 @@ def test_more_questions_narrow_what_weighting_and_stopping_gain():
         assert book.share == everything.share
 
 
-def test_the_readme_states_the_record():
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+@pytest.fixture(scope="module")
+def by_text():
+    """What policies that read the text reach at three answers, by benchmark and policy."""
+    found = held_out_text().query("target == 3")
+    return found.set_index(["benchmark", "policy"])
+
+
+@pytest.fixture(scope="module")
+def word_label():
+    """The paper's classifier on new word problems of the same families, at three answers."""
+    rows = recorded_rows("word-fewshot by question")
+    return next(row for row in rows if (row.policy, row.target) == ("label", 3))
+
+
+def text_of(page: str) -> str:
+    return " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+def test_the_readme_states_the_record(by_text, word_label):
+    readme = text_of("README.md")
     for benchmark in ("gsm8k", "math"):
         causes = headline(benchmark, 3)
         for cause in (causes.together, causes.weighting, causes.stopping):
             ends = f"[{in_points(cause.low)}, {in_points(cause.high)}]"
-            assert f"{in_points(cause.mean)} {ends}" in readme.replace(" points [", " [")
+            assert f"| {in_points(cause.mean)} {ends} |" in readme
+        for policy in ("label", "ranked", "curve"):
+            assert f"| {by_text.words[benchmark.upper(), policy]} |" in readme
         assert f"{causes.questions:,}" in readme
         share = causes.share
         assert f"{share.mean:.0%} [{share.low:.0%}, {share.high:.0%}]" in readme
-        found = held_out_text().set_index(["benchmark", "policy", "target"]).words
-        assert found[benchmark.upper(), "ranked", 3.0].replace(" [", " points [") in readme.replace(
-            " [", " points ["
-        ).replace(" points points", " points")
+    added = " and ".join(in_points(headline(name, 3).text.mean) for name in ("gsm8k", "math"))
+    assert f"adds {added} points" in readme
+    assert f"{in_points(word_label.gain)} points on new questions of the same families" in readme
+
+
+def test_words_for_numbers_follow_the_record(by_text, word_label):
+    """The welcome page, the README and the path round in words; these are the limits of each."""
+    welcome, readme = text_of("book/intro.md"), text_of("README.md")
+    path = text_of("book/_ext/path.py")
+    assert "spends half of its budget" in welcome
+    assert "spends half of its budget" in readme
+    assert "no better on new questions" in welcome
+    assert "a fraction of a point" in welcome
+    assert "almost two points" in welcome
+    assert "about nine hundred questions" in welcome
+    assert "about five points better" in welcome
+    assert "five points, half from the vote and half from stopping" in path
+    for benchmark in ("gsm8k", "math"):
+        label = by_text.loc[benchmark.upper(), "label"]
+        assert 0.4 < label.cost / 3 < 0.6
+        assert label.gain < 0.1
+        assert 0 < by_text.gain[benchmark.upper(), "ranked"] < 0.5
+        causes = headline(benchmark, 3)
+        assert 4.5 <= 100 * causes.together.mean < 5.5
+        assert 0.4 < causes.weighting.mean / causes.together.mean < 0.6
+        assert 850 <= 0.8 * causes.questions < 1000  # four folds of five are used in training
+        learned = headline(benchmark, 3, everything=False)
+        assert learned.stopping.mean < causes.stopping.mean  # with 240 questions to learn from
+    assert 1.5 <= 100 * word_label.gain < 2

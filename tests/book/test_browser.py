@@ -72,7 +72,7 @@ OVERFLOW = """() => {
   const name = (element) => `${element.tagName}.${element.className}: ${start(element)}`;
   const room = document.documentElement.clientWidth;
   const right = (element) => element.getBoundingClientRect().right;
-  const scrolls = ".states-grid, .adalib-sideways, .adalib-explorer *";
+  const scrolls = ".states-grid, .adalib-sideways, .adalib-columns, .adalib-explorer *";
   const inside = [...document.querySelectorAll(`.bd-article :is(table, pre):not(${scrolls})`)];
   const cut = inside.filter((e) => right(e) > room + 1 || e.scrollWidth > e.clientWidth + 1);
   const faults = cut.map(name);

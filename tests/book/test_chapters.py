@@ -25,7 +25,7 @@ def test_motivation_every_kind_occurs(benchmark):
 
 def test_motivation_the_oracle_is_ahead_of_the_best_mix(benchmark):
     """On answers not used to choose; and eight answers, well spent, do the work of sixteen."""
-    found = adalib.cross_fitted_oracle(benchmark, targets=[2, 4, 8], splits=1)
+    found = adalib.cross_fitted_oracle(benchmark, targets=[2, 4, 8])
     table = benchmark.table()
     for target, accuracy in zip(found.targets, found.accuracy.T, strict=True):
         mix = adalib.best_mix(table.acc, table.cost, target).expected(table.acc)

@@ -16,6 +16,9 @@ from adabook.recorded import recorded_cells
 # verdict of the chapter "The referee".
 SAME = """
 data_word oracle_n
+motivation_gain budgets_math_gain_mean
+motivation_gain_low budgets_math_gain_low
+motivation_gain_high budgets_math_gain_high
 oracle_out_hard referee_by_leaving
 oracle_printed_gsm referee_by_free
 budgets_over referee_by_targeting

@@ -43,6 +43,9 @@ class Live:
         return self.page.locator(f".bd-article div.cell:has(.cell_input :text('{code}'))").first
 
     def press(self, cell, button="Run"):
+        cell.locator("details").evaluate_all(
+            "(folds) => folds.forEach((fold) => (fold.open = true))"
+        )
         cell.locator(".live-tools").get_by_role("button", name=button, exact=True).click()
 
     def ended(self, cell):

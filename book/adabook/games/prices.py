@@ -173,9 +173,9 @@ def spend(responses: Responses, budget: float = 2.0, seed: int = 0) -> Game:
         "mix_accuracy": float(mix.expected(scored).mean()),
     }
     caption = (
-        f"Hand out {data['total'] - len(rows)} extra answers to {len(rows)} questions. Of the "
-        f"{responses.n} that we asked, a third of these gains early, a third late, and a third "
-        "hardly at all."
+        f"Hand out {data['total'] - len(rows)} extra answers to {len(rows)} of our {responses.n} "
+        "questions. More answers help a third of them early, a third late, and a third hardly at "
+        "all."
     )
     without = (
         f"With {data['total']} answers one price gets {data['oracle_accuracy']:.0%} right, "

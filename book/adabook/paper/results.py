@@ -25,9 +25,8 @@ from adalib.evaluate.heldout import check_targets
 from adalib.evaluate.scores import HeldOutRow
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
-from adalib.solve import hull
 from adalib.solve.bisection import bisect
-from adalib.table import UtilityTable, check_table
+from adalib.table import UtilityTable
 
 #: How far from the print a cell of the main table may lie.
 TOLERANCE = {"accuracy": 0.02, "cost": 0.3}
@@ -312,13 +311,3 @@ def _printed_mix(name: str, cost: float) -> float:
 def _rest(whole: float, trained: float) -> float:
     """The mean on the other questions, given the mean on all and on those trained on."""
     return (whole - _TRAINED * trained) / (1 - _TRAINED)
-
-
-def mix_cost(acc: ArrayLike, cost: ArrayLike, accuracy: float) -> float:
-    """Return what the best random mix would spend for an accuracy, or NaN if no mix reaches it."""
-    acc, cost = check_table(acc, cost)
-    mean = acc.mean(axis=0)
-    if accuracy > mean.max() + 1e-12:
-        return float("nan")
-    row = cost if cost.ndim == 1 else cost.mean(axis=0)
-    return hull.mix_cost(row, mean, min(accuracy, mean.max()))
