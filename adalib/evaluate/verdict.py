@@ -55,7 +55,7 @@ def verdict(
 
     A verdict by question is about new questions of the same families. Where questions come in
     families, and none are named, it claims a gain on other families far too often; so where
-    `adalib.evaluate.families.seen_groups` finds some, hold out whole groups as well, and give
+    `adalib.datasets.folds.seen_groups` finds some, hold out whole groups as well, and give
     those rows as ``groups``. Below about 60 groups a verdict by group has almost no power: one
     group in twenty that loses everything stays unseen.
 

@@ -45,7 +45,12 @@
 
   function name(table) {
     const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
-    for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => (cell.dataset.column = heads[at]));
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].forEach((cell, at) => {
+        cell.dataset.column = heads[at];
+        cell.classList.toggle("adalib-blank", !cell.textContent.trim());
+      });
+    }
   }
 
   function fit(tables, room) {
