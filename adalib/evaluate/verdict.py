@@ -334,6 +334,6 @@ def _room(oracle: HeldOutRow) -> str:
     if oracle.gain_low is not None and oracle.gain_high is not None:
         gain += f" [{in_points(oracle.gain_low, 2)}, {in_points(oracle.gain_high, 2)}]"
     return (
-        " The cross-fitted oracle, which reads the answer key but decides before asking, gains "
-        f"{gain} there; a policy that stops while answers come in sees more and may gain more."
+        " The cross-fitted oracle, which knows every accuracy curve but decides before asking, "
+        f"gains {gain} there; a policy that stops while answers come in may gain more."
     )
