@@ -236,8 +236,8 @@ def evaluate(
     json : bool
         Print one JSON object and nothing else.
     """
+    from adalib.datasets.folds import seen_groups
     from adalib.evaluate.compare import compare
-    from adalib.evaluate.families import seen_groups
     from adalib.evaluate.heldout import Protocol
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import summary, verdict

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import os
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from tqdm.auto import tqdm
 
 from adalib.datasets.files import DataError, read_json, read_lines, read_whole, write_lines
 from adalib.datasets.loading import QuestionRules, data_folder
+from adalib.endpoint import TOP_LOGPROBS, read_completion
 from adalib.vote.extract import Kind, extract_answer
-
-if TYPE_CHECKING:
-    from openai.types.chat import ChatCompletion
 
 Result = TypeVar("Result")
 
@@ -33,74 +30,12 @@ DEFAULT_PROMPT = (
     "{question}\n\nThink step by step. Then give the result on a last line of its own, "
     "in the form\nAnswer: ..."
 )
-TOP_LOGPROBS = 20  # candidates per token, the most that one may ask for
 _RETRIES = 6  # of one request, by the `openai` package
 _MEASURED = ("tokens", "logprob", "entropy")  # numbers of an answer that `adalib.load` reads
 
 
 class EndpointError(RuntimeError):
     """The endpoint refused or kept failing; the message is one line to show."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer of a model; None where the endpoint does not report a number.
-
-    Attributes
-    ----------
-    text : str
-        What the model wrote.
-    answer : str
-        The answer that was read out of the text, "" if there is none.
-    finish : str
-        "stop", or "length" where the text was cut at the limit on tokens.
-    tokens, prompt_tokens : int or None
-        Tokens written and read.
-    logprob, entropy : float or None
-        Mean log-probability and mean entropy of its tokens, in nats.
-    """
-
-    text: str
-    answer: str
-    finish: str
-    tokens: int | None = None
-    prompt_tokens: int | None = None
-    logprob: float | None = None
-    entropy: float | None = None
-
-
-def read_completion(completion: ChatCompletion) -> Answer:
-    """Take one chat completion apart; ValueError if it holds no answer."""
-    try:
-        choice = completion.choices[0]
-        text = choice.message.content or ""
-    except (AttributeError, IndexError, TypeError):  # a page, an error, no choice at all
-        raise ValueError("the reply is no chat completion") from None
-    finish = choice.finish_reason or "unknown"
-    tokens = choice.logprobs.content if choice.logprobs else None
-    return Answer(
-        text=text,
-        answer=extract_answer(text, finished=finish == "stop"),
-        finish=finish,
-        tokens=completion.usage.completion_tokens if completion.usage else None,
-        prompt_tokens=completion.usage.prompt_tokens if completion.usage else None,
-        logprob=_mean([token.logprob for token in tokens or ()]),
-        entropy=_mean([_entropy(token.top_logprobs) for token in tokens or ()]),
-    )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    """Return the mean, rounded for a file; None without values, or if one is not finite."""
-    if not values or not all(math.isfinite(value) for value in values):
-        return None
-    return round(math.fsum(values) / len(values), 6)
-
-
-def _entropy(candidates: Sequence[Any]) -> float:
-    """Return the sum of -p log p over the reported candidates, a lower bound on the entropy."""
-    if not candidates:
-        return math.nan
-    return math.fsum(-math.exp(one.logprob) * one.logprob for one in candidates)
 
 
 def load_prompt(name: str | os.PathLike | None = None) -> list[dict[str, str]]:
@@ -264,6 +199,7 @@ def collect(
             "give 1 or more of each"
         )
     asked = load_questions(questions)
+    messages = load_prompt(prompt)
     # A reasoning model counts its thoughts too, and calls the limit by another name.
     limit = "max_tokens" if reasoning_effort is None else "max_completion_tokens"
     fields: dict[str, Any] = {"model": model, "temperature": temperature, limit: max_tokens}
@@ -271,17 +207,9 @@ def collect(
         fields |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     fields["reasoning_effort"] = reasoning_effort
     fields = {name: value for name, value in fields.items() if value is not None}
-    messages = load_prompt(prompt)
     folder = Path(out)
     _check_settings(folder, fields | {"messages": messages})
-    there = {(record["id"], record["sample"]) for record in _kept(folder)}
-    # A round over all questions before the next sample of any of them.
-    missing = [
-        (question, sample)
-        for sample in range(samples)
-        for question in asked
-        if (question["id"], sample) not in there
-    ]
+    missing = _missing(asked, samples, folder)
     key = os.environ.get(key_env) or "none"  # an endpoint on this machine needs no key
     endpoint = {"base_url": base_url, "api_key": key, "timeout": timeout}
     try:
@@ -293,6 +221,20 @@ def collect(
         ) from None
     written_by = {"model": model, "effort": reasoning_effort}
     return _export(asked, samples, folder, kind, written_by)
+
+
+def _missing(
+    asked: Sequence[dict[str, Any]], samples: int, folder: Path
+) -> list[tuple[dict[str, Any], int]]:
+    """Return the questions and samples that the folder does not hold yet, in the order to ask."""
+    there = {(record["id"], record["sample"]) for record in _kept(folder)}
+    # A round over all questions before the next sample of any of them.
+    return [
+        (question, sample)
+        for sample in range(samples)
+        for question in asked
+        if (question["id"], sample) not in there
+    ]
 
 
 async def _ask_all(

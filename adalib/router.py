@@ -1,14 +1,9 @@
-r"""A policy and a budget that is held: fit a router, let it answer, save it.
+"""A router: a policy that decides how often to ask, and a budget that is held.
 
-A router decides on one question at a time: it starts a session of its policy, asks a model for as
-many answers as the session wants, and returns the winner of the vote. Next to the policy it has a
-controller, which moves the price so that the average cost of a question stays at the budget.
-A question that cost more than the budget raises the price and one that cost less lowers it:
-
-.. math:: \log \lambda_{t+1} = \log \lambda_t + \eta\,\frac{c_t - B}{B}
-
-So the price is a function of the debt, the sum of all :math:`c_t - B`. Each of several routers
-holds its own average, and so the average over all of them holds as well.
+A router decides on one question at a time. It starts a session of its policy at the price of the
+moment, asks a model for as many answers as the session wants, and returns the winner of the vote.
+What the question cost then moves the price (`adalib.budget`), so that the average cost stays at the
+budget.
 """
 
 from __future__ import annotations
@@ -16,34 +11,27 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from math import exp, inf, log
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from adalib.collect import TOP_LOGPROBS, Answer, read_completion
-from adalib.datasets.files import DataError, read_json, read_whole, write_lines
+from adalib.budget import BudgetController
+from adalib.datasets.files import DataError, number, read_json, read_whole, reading, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
-from adalib.datasets.saved import number, reading, whole
+from adalib.endpoint import Answer, Ask
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
-from adalib.sequential.policy import LEAST, PricedStopping
+from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced import LEAST
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_session import RaceSession, Runner
-from adalib.solve.hull import concave_hull
 from adalib.vote.answers import answer_classes
 from adalib.vote.extract import extract_answer
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-STEP = 0.2
-CREDIT = 20  # unspent budgets that are remembered; a quiet month must not pay for a careless week
 _TAUGHT = 1000  # questions that a policy learns from at most, as in `held_out`
 _DIMS = 16  # of the embedding of a question's text
 _LONGEST_QUESTION = 20_000  # characters of a question that a policy reads
@@ -55,152 +43,6 @@ _FILE = "router.json"
 WORTH = "not worth its price"
 LONGEST = "the longest vote"
 NOT_SHORT = "no short answer"
-
-#: Asks a model for one answer. A race reads ``runner.tokens``, the tokens written so far.
-Ask = Callable[[Runner], Awaitable[Answer]]
-
-
-class BudgetController:
-    r"""Keep the average cost of a question at a budget by moving the price.
-
-    An open question counts with what such questions cost in training, and with its own cost once
-    it is closed. Explained in the chapter "Deploy".
-
-    Parameters
-    ----------
-    budget, price : float
-        The average cost to hold, and the first price.
-    step : float
-        How far the logarithm of the price moves for a question of twice the budget.
-    low : float
-        A price below which the controller never goes: what gains less is not asked.
-
-    Attributes
-    ----------
-    asked : int
-        Questions that were closed.
-    spent : float
-        What they cost.
-    closed, opened : float
-        What closed and open questions cost above their budgets.
-
-    Examples
-    --------
-    >>> controller = BudgetController(budget=4, price=0.02)
-    >>> controller.open(4)
-    >>> controller.close(4, cost=8)
-    >>> round(controller.price, 4), controller.average
-    (0.0244, 8.0)
-    """
-
-    def __init__(
-        self, budget: float, price: float, *, step: float = STEP, low: float = 0.0
-    ) -> None:
-        for name, value in (("budget", budget), ("price", price), ("step", step)):
-            if not 0 < value < inf:
-                raise ValueError(f"the {name} is {value}; give a positive number")
-        self.budget = float(budget)
-        self.first_price = float(price)
-        self.step = float(step)
-        self.low = float(low)
-        self.asked = 0
-        self.spent = 0.0
-        self.closed = 0.0
-        self.opened = 0.0
-        self._open_now = 0
-        self._file: Path | None = None
-
-    @property
-    def debt(self) -> float:
-        """What was spent above the budget, open questions as they count."""
-        return self.closed + self.opened
-
-    @property
-    def price(self) -> float:
-        """What the next unit of cost must bring, in accuracy."""
-        # The exponent is bounded only to stay a float: no price beyond e^600 decides anything.
-        price = exp(min(log(self.first_price) + self.step * self.debt / self.budget, 600.0))
-        return max(price, self.low)
-
-    @property
-    def average(self) -> float | None:
-        """Average cost of the questions closed so far; None before the first."""
-        return self.spent / self.asked if self.asked else None
-
-    def open(self, expected: float) -> None:
-        """Begin a question that should cost ``expected``."""
-        self._open_now += 1
-        self.opened += expected - self.budget
-
-    def drop(self, expected: float) -> None:
-        """End a question that was opened with ``expected``, as if it had never come."""
-        self._open_now -= 1
-        # Exactly zero when none is open, whatever the rounding of the sums.
-        self.opened = self.opened - (expected - self.budget) if self._open_now else 0.0
-
-    def close(self, expected: float, cost: float) -> None:
-        """End a question that was opened with ``expected`` and cost ``cost``."""
-        if not 0 <= cost < inf:
-            raise ValueError(f"the cost is {cost}; give a number, 0 or more")
-        self.drop(expected)
-        self.asked += 1
-        self.spent += cost
-        floor = -CREDIT * self.budget - max(self.opened, 0.0)
-        self.closed = max(self.closed + cost - self.budget, floor)
-        if self._file is not None:
-            write_lines(self._file, [self._record()])
-
-    def bound(self, at_once: int, *, high: float, cheapest: float, most: float) -> float:
-        """Return the most by which costs can ever pass their budgets in sum.
-
-        Parameters
-        ----------
-        at_once : int
-            The most questions that are open at a time.
-        high : float
-            The price from which every question gets the cheapest rule.
-        cheapest, most : float
-            What a question costs by that rule, at most the budget, and what no question passes.
-
-        Returns
-        -------
-        float
-            In the unit of the budget.
-
-        Examples
-        --------
-        >>> BudgetController(3, 0.02).bound(16, high=0.02, cheapest=1, most=40)
-        622.0
-        """
-        until_high = self.budget / self.step * log(max(high / self.first_price, 1.0))
-        return until_high + (at_once - 1) * (most - cheapest) + max(most - self.budget, 0.0)
-
-    def keep_in(self, path: str | os.PathLike) -> None:
-        """Go on from the debt that a small file remembers, and keep it there from now on.
-
-        Questions that are open when a program is killed are not in the file.
-
-        Parameters
-        ----------
-        path : str or path
-            The file; if there is none yet, the debt begins at 0.
-        """
-        self._file = Path(path)
-        if self._file.exists():
-            saved = read_json(read_whole(path), str(path))
-            try:
-                with reading(saved, "debt", 1):
-                    self.asked = whole(saved["asked"], "asked", 0, 10**15)
-                    self.spent = number(saved["spent"], "spent", 0)
-                    self.closed = number(saved["debt"], "debt")
-            except DataError as error:
-                raise DataError(f"{path}: {error}, or remove the file") from None
-        write_lines(self._file, [self._record()])
-
-    def _record(self) -> dict[str, Any]:
-        """What the file holds."""
-        sums = {"asked": self.asked, "spent": self.spent, "debt": self.closed}
-        return {"kind": "debt", "version": 1, **sums}
 
 
 class Plan(NamedTuple):
@@ -270,10 +112,11 @@ class Router:
     Examples
     --------
     Fit a router on sampled answers, and let it ask a model. The model here always gives the same
-    answer; `model_asker` asks an endpoint.
+    answer; `adalib.endpoint.model_asker` asks an endpoint.
 
     >>> from adalib import PricedStopping, Router, load
-    >>> from adalib.collect import Answer, run_to_end
+    >>> from adalib.collect import run_to_end
+    >>> from adalib.endpoint import Answer
     >>> async def ask(runner):
     ...     return Answer("Three and four are seven. Answer: 7", "7", "stop", tokens=9)
     >>> answers = load("word-fewshot").take(range(40))
@@ -290,14 +133,12 @@ class Router:
         budget: float,
         usual: dict[str, float] | None = None,
     ) -> None:
-        if self._unit_of(policy) not in ("samples", "tokens"):
-            raise ValueError("a router counts answers or tokens; fit the policy with one of them")
         self.policy = policy
         self.embedding = embedding
         self.usual = dict(usual or {})
-        least = 0.0 if getattr(policy, "exact", False) else LEAST / policy.unit
+        least = 0.0 if policy.exact else LEAST / policy.unit
         # At the most expensive end nothing further pays, and a price of 0 could not be multiplied.
-        self.controller = BudgetController(budget, max(self.price(budget), 1e-6), low=least)
+        self.controller = BudgetController(budget, max(policy.price(budget), 1e-6), low=least)
 
     @classmethod
     def fit(
@@ -341,43 +182,22 @@ class Router:
         if isinstance(policy, PricedRace):
             # Settled here, so that the served race has the price of the race that was held out.
             policy.waiting_price = policy.price_of_waiting(budget)
-        fields = ("tokens", *policy.reads)
-        values_by_field = {name: getattr(lesson, name, None) for name in fields}
-        usual = {
-            name: float(np.mean(values))
-            for name, values in values_by_field.items()
-            if values is not None
-        }
+        usual = {}
+        for name in ("tokens", *policy.reads):
+            values = getattr(lesson, name, None)
+            if values is not None:
+                usual[name] = float(np.mean(values))
         return cls(policy, embedding, budget, usual)
 
     @property
     def unit(self) -> str:
         """What the budget counts: "samples" or "tokens"."""
-        return self._unit_of(self.policy)
-
-    @staticmethod
-    def _unit_of(policy: PricedStopping | PricedRace) -> Any:
-        return "tokens" if isinstance(policy, PricedRace) else policy.cost
-
-    def price(self, budget: float) -> float:
-        """Return the price at which a budget is spent in training."""
-        if isinstance(self.policy, PricedStopping):
-            return self.policy.price(budget)
-        return _slope_at(self.policy.costs, self._net, budget)
-
-    @property
-    def _net(self) -> np.ndarray:
-        """Accuracy of every rule of the policy in training, less the price of its waiting."""
-        if isinstance(self.policy, PricedStopping):
-            return self.policy.accuracies
-        return self.policy.accuracies - self.policy.waiting_price * self.policy.waiting
+        return self.policy.cost
 
     @property
     def most_answers(self) -> int:
         """The most answers that a question can get."""
-        if isinstance(self.policy, PricedStopping):
-            return int(self.policy.schedule[-1])
-        return max(member.answers for member in self.policy.members)
+        return self.policy.most_answers
 
     def tokens_of(self, answer: Answer) -> float:
         """Return the tokens of an answer; the usual number where the endpoint reports none."""
@@ -399,7 +219,8 @@ class Router:
             In the unit of the budget.
         """
         costs = self.policy.costs
-        gains = (self._net[1:] - self._net[0]) / np.maximum(costs[1:] - costs[0], 1e-300)
+        values = self.policy.values
+        gains = (values[1:] - values[0]) / np.maximum(costs[1:] - costs[0], 1e-300)
         most = float(self.most_answers) * (max_tokens if self.unit == "tokens" else 1)
         high = float(max(gains, default=0.0))
         return self.controller.bound(at_once, high=high, cheapest=float(costs[0]), most=most)
@@ -424,7 +245,7 @@ class Router:
             A session that takes answers, and what such a question cost in training.
         """
         price = self.controller.price if price is None else price
-        best = int(np.argmax(self._net - price * self.policy.costs))
+        best = self.policy.at_price(price)
         features = self.features([question])
         session = self.policy.begin(best, None if features is None else features[0])
         return Plan(session, float(self.policy.costs[best]))
@@ -440,7 +261,8 @@ class Router:
         question : str
             What the policy reads.
         ask : callable
-            A coroutine function of a `Runner` that returns one `Answer`; see `model_asker`.
+            A coroutine function of a `Runner` that returns one `Answer`, such as
+            `adalib.endpoint.model_asker` makes.
         seconds : float, optional
             Time for the whole vote.
 
@@ -620,93 +442,9 @@ async def _all_or_none(questions: Sequence[Awaitable[Answer]]) -> list[Answer]:
             task.cancel()
 
 
-def model_asker(
-    client: AsyncOpenAI, messages: Sequence[dict[str, Any]], reads: Iterable[str], **fields: Any
-) -> Ask:
-    """Return a function that asks a model for one answer, for `Router.answer`.
-
-    Answers come as streams: the tokens of an answer are counted while they arrive, and an answer
-    that is cancelled closes its connection, upon which an endpoint stops writing.
-
-    Parameters
-    ----------
-    client : openai.AsyncOpenAI
-        The endpoint.
-    messages : sequence of dict
-        What the model is sent.
-    reads : iterable of str
-        What the policy reads off a reply, ``router.policy.reads``.
-    **fields
-        Further fields of the request, such as ``model``, ``temperature`` or ``max_tokens``.
-
-    Returns
-    -------
-    callable
-
-    Examples
-    --------
-    >>> from openai import AsyncOpenAI
-    >>> client = AsyncOpenAI(base_url="http://127.0.0.1:8080/v1", api_key="none")
-    >>> turn = {"role": "user", "content": "What is three plus four?"}
-    >>> ask = model_asker(client, [turn], (), model="m", temperature=0.7)
-    """
-    if "logprob" in reads or "entropy" in reads:
-        fields["logprobs"] = True
-    if "entropy" in reads:
-        fields["top_logprobs"] = TOP_LOGPROBS
-
-    async def ask(runner: Runner) -> Answer:
-        own = dict(fields)
-        if own.get("seed") is not None:
-            own["seed"] += runner.number  # or all answers would be the same
-        texts: list[str] = []
-        logprobs: list[Any] = []
-        finish = usage = None
-        runner.tokens = 0
-        stream = await client.chat.completions.create(
-            messages=messages,  # type: ignore[call-overload]
-            stream=True,
-            stream_options={"include_usage": True},
-            **own,
-        )
-        async with stream:
-            async for chunk in stream:
-                usage = chunk.usage or usage
-                for choice in chunk.choices[:1]:
-                    runner.tokens += 1  # an event usually brings one token
-                    texts.append(choice.delta.content or "")
-                    logprobs += (choice.logprobs and choice.logprobs.content) or []
-                    finish = choice.finish_reason or finish
-        # Put together as if it had come in one piece; the library's own way takes quadratic time.
-        message = SimpleNamespace(content="".join(texts))
-        choice = SimpleNamespace(
-            message=message,
-            finish_reason=finish,
-            logprobs=SimpleNamespace(content=logprobs) if logprobs else None,
-        )
-        answer = read_completion(SimpleNamespace(choices=[choice], usage=usage))  # type: ignore[arg-type]
-        return answer if answer.tokens is not None else replace(answer, tokens=runner.tokens)
-
-    return ask
-
-
 def _features(embedding: TextEmbedding | None, questions: Sequence[str]) -> np.ndarray | None:
     """Return the features of questions, a row each, as `held_out` has them."""
     if embedding is None:
         return None
     embedded = np.array([embedding.embed(question) for question in questions])
     return np.column_stack([text_values(questions), embedded])
-
-
-def _slope_at(costs: np.ndarray, values: np.ndarray, budget: float) -> float:
-    """Return the slope of the concave envelope of values over costs at a budget."""
-    if budget < costs.min() * (1 - 1e-9):
-        raise ValueError(f"the budget is {budget:g}, below the cheapest rule's {costs.min():g}")
-    corners = concave_hull(costs, values)
-    if len(corners) == 1:  # a single rule: no price changes anything
-        return 1.0
-    after = int(np.searchsorted(costs[corners], budget, side="right"))
-    high = min(max(after, 1), len(corners) - 1)
-    low_corner, high_corner = corners[high - 1 : high + 1]
-    rise = values[high_corner] - values[low_corner]
-    return max(float(rise / (costs[high_corner] - costs[low_corner])), 0.0)

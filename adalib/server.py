@@ -32,7 +32,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from adalib.router import Routed, Router, model_asker
+from adalib.endpoint import model_asker
+from adalib.router import Routed, Router
 
 Result = TypeVar("Result")
 

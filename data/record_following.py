@@ -19,11 +19,11 @@ from record_stopping import Followed
 
 import adalib
 from adabook.recorded import record
+from adalib.budget import BudgetController
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.trials import Questions
-from adalib.router import BudgetController
-from adalib.sequential.policy import LEAST
+from adalib.sequential.priced import LEAST
 
 SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot")
 TARGETS = (1.5, 2, 3, 4, 6, 8)

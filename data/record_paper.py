@@ -37,8 +37,7 @@ from adalib.datasets.folds import deal
 from adalib.evaluate.crossfit import check_halves, compared
 from adalib.evaluate.heldout import add_learned, check_targets, oracles_at
 from adalib.evaluate.scores import HeldOutRow, Scores
-from adalib.evaluate.trials import Blind, Fold, Half, learned
-from adalib.threads import side_by_side
+from adalib.evaluate.trials import Blind, Fold, Half, learned, side_by_side
 
 Part = tuple[str, Callable[[], list[dict]]]
 

@@ -26,10 +26,10 @@ from adabook.recorded import record
 from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
-from adalib.sequential.course import Courses
+from adalib.sequential.course import Courses, Outcome
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
-from adalib.sequential.race_rules import Outcome, PlainRace
+from adalib.sequential.race_rules import PlainRace
 from adalib.sequential.replay import Mix, mix_for
 from adalib.sequential.streams import Streams
 

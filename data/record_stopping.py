@@ -26,6 +26,7 @@ from rivals import CONFIDENT, PEERS, PUBLISHED, Published, TunedRivals
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
 from adabook.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
+from adalib.budget import BudgetController
 from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
@@ -35,8 +36,8 @@ from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores, mix_for
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.router import BudgetController
-from adalib.sequential.policy import LEAST, PricedStopping
+from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced import LEAST
 from adalib.sequential.replay import REPLAYS
 from adalib.sequential.streams import make_streams
 from adalib.table import UtilityTable

@@ -5,13 +5,11 @@ import math
 import subprocess
 import sys
 from collections import Counter
-from types import SimpleNamespace
 
 import pytest
 from conftest import run_to_end, wait_until
 from fault_server import FaultServer
 from local_model import NAME, local_model
-from openai.types.chat import ChatCompletion
 
 import adalib
 from adalib.collect import (
@@ -20,7 +18,6 @@ from adalib.collect import (
     fill_prompt,
     load_prompt,
     load_questions,
-    read_completion,
 )
 from adalib.datasets.files import DataError
 
@@ -65,47 +62,6 @@ def pairs(out):
 
 def rectangle(samples):
     return Counter((question["id"], sample) for question in QUESTIONS for sample in range(samples))
-
-
-def completion(**fields):
-    """A chat completion as the client hands it over."""
-    choice = {"index": 0, "finish_reason": "stop", "message": {"content": "Answer: 7"}} | fields
-    return ChatCompletion.construct(choices=[choice], usage={"completion_tokens": 9})
-
-
-def test_a_completion_gives_text_answer_tokens_and_the_means_of_its_tokens():
-    half = [{"logprob": math.log(0.5)}, {"logprob": math.log(0.5)}]
-    tokens = [
-        {"logprob": math.log(0.5), "top_logprobs": half},
-        {"logprob": 0.0, "top_logprobs": [{"logprob": 0.0}]},
-    ]
-    answer = read_completion(completion(logprobs={"content": tokens}))
-    assert (answer.text, answer.answer, answer.tokens) == ("Answer: 7", "7", 9)
-    assert answer.logprob == pytest.approx(math.log(0.5) / 2, abs=1e-6)
-    assert answer.entropy == pytest.approx(math.log(2) / 2, abs=1e-6)  # ln 2 and 0
-
-
-def test_what_the_endpoint_does_not_report_is_none():
-    bare = read_completion(completion(message={"content": None}))
-    assert (bare.text, bare.answer, bare.logprob, bare.entropy) == ("", "", None, None)
-    without_candidates = {"content": [{"logprob": -1.0, "top_logprobs": []}]}
-    sure = read_completion(completion(logprobs=without_candidates))
-    assert (sure.logprob, sure.entropy) == (-1.0, None)
-
-
-def test_the_last_number_of_a_text_that_was_cut_is_no_answer():
-    cut = completion(message={"content": "So 3 and 4"}, finish_reason="length")
-    assert read_completion(cut).answer == ""
-    whole = completion(message={"content": "So 3 and 4"})
-    assert read_completion(whole).answer == "4"
-
-
-@pytest.mark.parametrize(
-    "reply", ["<html>", SimpleNamespace(choices=[]), SimpleNamespace(choices=None)]
-)
-def test_a_reply_without_a_choice_is_refused(reply):
-    with pytest.raises(ValueError, match="no chat completion"):
-        read_completion(reply)
 
 
 def test_every_question_gets_its_samples(file, tmp_path):

@@ -19,10 +19,9 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.folds import deal, drawn, members
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import Responses, first_vote_table, joined
 from adalib.evaluate.baselines import PLANS, Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.first_vote import first_vote_table, joined
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores, mix_for
 from adalib.evaluate.trials import (
     BASELINES,

@@ -7,10 +7,14 @@ brings its own ``trial``.
 
 from __future__ import annotations
 
+import os
+import threading
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +30,6 @@ from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
 from adalib.sequential.streams import Cost
 from adalib.table import UtilityTable
-from adalib.threads import side_by_side
 
 #: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)
@@ -261,3 +264,31 @@ def planned(
         waits = plan.waiting(test.answers, test.table.budgets)
         results.append((*plan.outcome(test.table), named, waits))
     return results
+
+
+@cache
+def cores() -> int:
+    """Return how many processors this process may use; 1 where no thread can start (a browser)."""
+    try:
+        threading.Thread(target=int).start()
+    except RuntimeError:
+        return 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def side_by_side(work: Callable, jobs: Iterable) -> Iterator:
+    """Call ``work`` on every job, one thread per processor; yield results in the order of jobs.
+
+    Meant for training trees: they grow outside Python's lock, each model on one thread, so the
+    numbers do not depend on how many processors there are.
+    """
+    if cores() == 1:
+        yield from map(work, jobs)
+        return
+    from threadpoolctl import threadpool_limits  # here, because a browser does not have it
+
+    # Matrix products that start threads of their own would compete for the same processors.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
+        yield from pool.map(work, jobs)

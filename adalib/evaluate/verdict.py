@@ -55,7 +55,7 @@ def verdict(
 
     A verdict by question is about new questions of the same families. Where questions come in
     families, and none are named, it claims a gain on other families far too often; so where
-    `adalib.evaluate.families.seen_groups` finds some, hold out whole groups as well, and give
+    `adalib.datasets.folds.seen_groups` finds some, hold out whole groups as well, and give
     those rows as ``groups``. Below about 60 groups a verdict by group has almost no power: one
     group in twenty that loses everything stays unseen.
 
@@ -334,6 +334,6 @@ def _room(oracle: HeldOutRow) -> str:
     if oracle.gain_low is not None and oracle.gain_high is not None:
         gain += f" [{in_points(oracle.gain_low, 2)}, {in_points(oracle.gain_high, 2)}]"
     return (
-        " The cross-fitted oracle, which reads the answer key but decides before asking, gains "
-        f"{gain} there; a policy that stops while answers come in sees more and may gain more."
+        " The cross-fitted oracle, which knows every accuracy curve but decides before asking, "
+        f"gains {gain} there; a policy that stops while answers come in may gain more."
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.saved import numbers, reading
+from adalib.datasets.files import numbers, reading
 from adalib.learn import trees
 from adalib.learn.policy import VERSION, LearnedPolicy
 from adalib.solve.frontier import frontier
@@ -55,7 +55,6 @@ class CurvePolicy(LearnedPolicy):
     See Also
     --------
     LabelPolicy : The paper's policy, one classifier per budget.
-    load_policy : Reads a saved policy.
 
     Examples
     --------

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adalib.datasets.files import numbers, reading, whole
 from adalib.datasets.responses import BUCKETS, ReadText
-from adalib.datasets.saved import numbers, reading, whole
 from adalib.learn.features import check_texts
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import has_fit_parameter
 
-from adalib.datasets.saved import number, numbers, reading, whole
+from adalib.datasets.files import number, numbers, reading, whole
 from adalib.learn import trees
 from adalib.learn.policy import VERSION, LearnedPolicy
 from adalib.solve.frontier import frontier
@@ -73,7 +73,6 @@ class LabelPolicy(LearnedPolicy):
     See Also
     --------
     CurvePolicy : One model for every budget.
-    load_policy : Reads a saved policy.
 
     References
     ----------

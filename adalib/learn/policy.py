@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from adalib.datasets.files import write_lines
+from adalib.datasets.files import DataError, number, read_json, read_whole, whole, write_lines
 from adalib.datasets.folds import deal, group_numbers
-from adalib.datasets.saved import number, whole
 
 #: Version of the files that `save` writes.
 VERSION = 3
@@ -37,13 +36,30 @@ class LearnedPolicy(BaseEstimator):
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted policy as plain values, with the trees as XGBoost describes them."""
 
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Make the policy that `to_dict` described; DataError if it is damaged or another thing."""
+
     def save(self, path: str | os.PathLike) -> None:
-        """Write the policy as one line of JSON, which `adalib.load_policy` reads.
+        """Write the policy as one line of JSON, which `load` reads.
 
         Only trees of XGBoost can be saved, because other models could only be pickled. A policy
         that is read back predicts; to train again, make a new one.
         """
         write_lines(path, [self.to_dict()])
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Self:
+        """Read a policy that `save` wrote, whose predictions are the same to the last bit.
+
+        The file is data, and nothing in it is run. DataError names the file and the fault.
+        """
+        data = read_json(read_whole(path), str(path))
+        try:
+            return cls.from_dict(data)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
 
     def _training_values(self, features: ArrayLike) -> np.ndarray:
         """Remember the columns of the training features, and return their values."""

@@ -15,11 +15,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.folds import deal, group_numbers
+from adalib.datasets.files import number, numbers, whole
 from adalib.datasets.responses import Responses
-from adalib.datasets.saved import number, numbers, reading, whole
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import backward_induction, first_stops
+from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
 from adalib.sequential.replay import REPLAYS, Library, Mix, mix_for
 from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.session import Member, Session, SteppedPolicy
@@ -30,22 +30,12 @@ from adalib.solve.hull import concave_hull
 #: Prices tried, in accuracy per cost of one average answer. Below the first, three hundred
 #: questions cannot tell rules apart, and rules fitted there would differ from fold to fold.
 PRICES = np.geomspace(1e-3, 0.3, 32)
-#: The accuracy that an average answer must gain to be asked. With exact=True the sign flips, so the
-#: whole budget is spent even on a flat curve.
-LEAST = 1e-3
 _SCHEDULE = (*range(1, 17), 20, 24, 28, 32, 40)
 _CAPS = (4, 8, 16, 24)  # of the plain rules, next to the longest vote
-_FOLDS = 10  # each training question is decided by a fit on the other nine tenths
 _RULES: Mapping[str, type[Rule]] = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
 
 
-def training_folds(groups: Sequence | None, n: int, seed: int = 0) -> np.ndarray:
-    """Return the fold of every question, 0 for all if there is a single group."""
-    group = group_numbers(range(n) if groups is None else groups, n)
-    return deal(group, _FOLDS, seed) if group.any() else np.zeros(n, dtype=int)
-
-
-class PricedStopping(SteppedPolicy, Library):
+class PricedStopping(SteppedPolicy, PricedPolicy, Library):
     r"""Stop when the next answer is not worth its price.
 
     With :math:`v_n` the accuracy of the vote after n answers and :math:`c_n` their cost, the policy
@@ -100,9 +90,9 @@ class PricedStopping(SteppedPolicy, Library):
     (1.0, False)
     """
 
+    kind = "stopping"
     members: list[Member]
     prices: np.ndarray
-    unit: float
 
     def __init__(
         self,
@@ -163,25 +153,35 @@ class PricedStopping(SteppedPolicy, Library):
         value = evidence.votes.value
         paid = streams.cost[:, self.schedule - 1]
         self.unit = float((paid[:, -1] / int(self.schedule[-1])).mean())
-        prices = PRICES / self.unit
+        self.prices = PRICES / self.unit
         features = _checkpoint_features(evidence)
-        coefficients, left_out = backward_induction(features, value, paid, prices, fold)
+        fitted, left_out = backward_induction(features, value, paid, self.prices, fold)
+        self.coefficients = list(fitted)
         # Accuracy must be measured by fits that did not see the question. Cost is better measured
         # by the rule itself: fits on fewer questions are noisier, and noise stops early.
-        itself = first_stops(list(coefficients), features) if features else left_out
+        itself = first_stops(self.coefficients, features) if features else left_out
         plain = self._plain_members(evidence)
         plain_stops = self._stops(evidence, plain)
-        accuracy = _mean_at(value, np.column_stack([left_out, plain_stops]))
-        cost = _mean_at(paid, np.column_stack([itself, plain_stops]))
-        best = concave_hull(cost, accuracy + LEAST * cost / self.unit)
-        priced = [place for place in best if place < prices.size]
-        self.costs = cost[best]
-        self.accuracies = accuracy[best]
-        self.prices = prices[priced]
-        self.coefficients = [fitted[..., priced] for fitted in coefficients]
-        by_place = dict(enumerate(plain, prices.size))
-        by_place |= {place: Member(None, price=j) for j, place in enumerate(priced)}
-        self.members = [by_place[place] for place in best]
+        priced = [Member(None, price=number) for number in range(self.prices.size)]
+        self.members = priced + plain
+        self.accuracies = _mean_at(value, np.column_stack([left_out, plain_stops]))
+        self.costs = _mean_at(paid, np.column_stack([itself, plain_stops]))
+        self._keep_envelope()
+
+    def _keep_envelope(self) -> None:
+        """Keep the members on the upper concave envelope of cost and accuracy, cheapest first."""
+        best = concave_hull(self.costs, self.accuracies + LEAST * self.costs / self.unit)
+        kept = [self.members[place] for place in best]
+        self.costs = self.costs[best]
+        self.accuracies = self.accuracies[best]
+        # The prices of members that go are forgotten, so the others are numbered anew.
+        numbers_kept = [member.price for member in kept if member.rule is None]
+        self.prices = self.prices[numbers_kept]
+        self.coefficients = [fitted[..., numbers_kept] for fitted in self.coefficients]
+        self.members = [
+            Member(None, price=numbers_kept.index(member.price)) if member.rule is None else member
+            for member in kept
+        ]
 
     def _plain_members(self, evidence: Evidence) -> list[Member]:
         """Return the rules that need no fit: fixed numbers, and those of every count under caps."""
@@ -198,7 +198,7 @@ class PricedStopping(SteppedPolicy, Library):
     def mix(self, budget: float) -> Mix:
         """Return the two members, and the share of the second, that cost at most ``budget``.
 
-        With ``exact`` they cost all of it.
+        With ``exact`` they cost all of it, even on a flat curve.
         """
         least = LEAST if self.exact else -LEAST
         return mix_for(self.costs, self.accuracies + least * self.costs / self.unit, budget)
@@ -232,12 +232,11 @@ class PricedStopping(SteppedPolicy, Library):
         """Begin with one question by the member of this number, as `at_price` returns it."""
         return Session(self, self.members[number], features)
 
-    def at_price(self, price: float) -> int:
-        """Return the member with the most accuracy less price times cost; ties to the cheaper."""
-        return int(np.argmax(self.accuracies - price * self.costs))
+    @property
+    def most_answers(self) -> int:
+        return int(self.schedule[-1])
 
     def price(self, budget: float) -> float:
-        """Return the price at which ``budget`` is spent in training: the envelope's slope there."""
         mix = self.mix(budget)
         low = mix.low
         high = mix.high
@@ -311,82 +310,52 @@ class PricedStopping(SteppedPolicy, Library):
             stops[:, priced] = first_stops(coefficients, _checkpoint_features(evidence))
         return stops
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fitted policy as plain values, ready for `json.dumps`.
-
-        Returns
-        -------
-        dict
-            Numbers, names and lists, from which `from_dict` makes the same policy.
-
-        Examples
-        --------
-        >>> from adalib import beta_population
-        >>> answers = beta_population(60, 1.5, 1.5).sample(12)
-        >>> policy = PricedStopping(("votes",), repeats=2).fit(answers)
-        >>> PricedStopping.from_dict(policy.to_dict()).mix(2.0) == policy.mix(2.0)
-        True
-        """
+    def _settings_to_dict(self) -> dict[str, Any]:
         return {
-            "kind": "stopping",
-            "version": 1,
-            **self.signals_to_dict(),
             "cost": self.cost,
             "exact": self.exact,
-            "unit": self.unit,
             "schedule": self.schedule.tolist(),
             "prices": self.prices.tolist(),
             "coefficients": [fitted.tolist() for fitted in self.coefficients],
-            "members": [member.to_dict() for member in self.members],
-            "costs": self.costs.tolist(),
-            "accuracies": self.accuracies.tolist(),
         }
 
     @classmethod
-    def from_dict(cls, data: Any) -> Self:
-        """Return the policy that `to_dict` described.
+    def _with_settings(cls, data: dict[str, Any]) -> Self:
+        schedule = [whole(stop, "a stop of the schedule", 1, NEVER) for stop in data["schedule"]]
+        if data["cost"] not in ("samples", "tokens"):
+            raise ValueError("its cost is neither samples nor tokens")
+        exact = data["exact"] is True
+        return cls(list(data["signals"]), cost=data["cost"], schedule=schedule, exact=exact)
 
-        Every name, size and number is checked, and nothing is run.
+    def _saved_members(self, data: dict[str, Any]) -> list[Member]:
+        self.prices = numbers(data["prices"], "prices", (None,), 0)
+        checkpoints = self.schedule.size - 1  # at which the rule decides: all but the last
+        if len(data["coefficients"]) != checkpoints:
+            raise ValueError(f"coefficients are not those of {checkpoints} checkpoints")
+        features = self.evidence_of_one_answer().features().size
+        shape = (features + 1, self.prices.size)
+        self.coefficients = [
+            numbers(fitted, "coefficients", shape) for fitted in data["coefficients"]
+        ]
+        return [self._saved_member(dict(saved)) for saved in data["members"]]
 
-        Parameters
-        ----------
-        data : dict
-            What `to_dict` returned, or `json.loads` of it.
-
-        Returns
-        -------
-        PricedStopping
-            A policy that decides as the saved one did.
-
-        Raises
-        ------
-        DataError
-            If the data are damaged, or of something else.
-        """
-        with reading(data, "stopping", 1):
-            schedule = [
-                whole(stop, "a stop of the schedule", 1, NEVER) for stop in data["schedule"]
-            ]
-            if data["cost"] not in ("samples", "tokens"):
-                raise ValueError("its cost is neither samples nor tokens")
-            policy = cls(
-                list(data["signals"]),
-                cost=data["cost"],
-                schedule=schedule,
-                exact=data["exact"] is True,
-            )
-            policy.restore_signals(data)
-            policy.unit = number(data["unit"], "unit", 0, 1e12)
-            policy.prices = numbers(data["prices"], "prices", (None,), 0)
-            features = policy.evidence_of_one_answer().features().size
-            shape = (len(schedule) - 1, features + 1, policy.prices.size)
-            policy.coefficients = _coefficients_from(data["coefficients"], shape)
-            policy.members = [_member_from(dict(saved), policy) for saved in data["members"]]
-            policy.costs = numbers(data["costs"], "costs", (len(policy.members),), 0)
-            policy.accuracies = numbers(data["accuracies"], "accuracies", policy.costs.shape, 0, 1)
-            if not policy.members or (np.diff(policy.costs) <= 0).any():
-                raise ValueError("its members are missing, or not in the order of their costs")
-        return policy
+    def _saved_member(self, saved: dict[str, Any]) -> Member:
+        """Return a member of the library from its saved fields, checked."""
+        if "rule" not in saved:
+            last = self.prices.size - 1
+            return Member(None, price=whole(saved["price"], "a member's price", 0, last))
+        rule = _RULES[saved.pop("rule")]
+        count = saved.pop("by")
+        if count not in [one.name for one in self.counts()]:
+            raise ValueError("a member uses a count that the policy does not have")
+        # The table of `leader_holds` is for plain votes, and ends at 255.
+        if rule is Confidence and (count != "votes" or self.most_answers > 255):
+            raise ValueError("a threshold of confidence is for plain votes, up to 255 answers")
+        for name, value in saved.items():
+            number(value, name, 0)
+        if rule is Fixed:
+            whole(saved["answers"], "a fixed number of answers", 1, self.most_answers)
+        return Member(rule(**saved), count)
 
 
 def _checkpoint_features(evidence: Evidence) -> list[np.ndarray]:
@@ -398,30 +367,3 @@ def _checkpoint_features(evidence: Evidence) -> list[np.ndarray]:
 def _mean_at(figures: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """Return the mean of a figure (M, S) at the checkpoints where members stop (M, members)."""
     return np.take_along_axis(figures, stops, axis=1).mean(axis=0)
-
-
-def _coefficients_from(saved: Any, shape: tuple[int, int, int]) -> list[np.ndarray]:
-    """Return saved coefficients, checked: one array for every checkpoint but the last."""
-    checkpoints, rows, prices = shape
-    if len(saved) != checkpoints:
-        raise ValueError(f"coefficients are for {len(saved)} checkpoints, not {checkpoints}")
-    return [numbers(fitted, "coefficients", (rows, prices)) for fitted in saved]
-
-
-def _member_from(saved: dict[str, Any], policy: PricedStopping) -> Member:
-    """Return a member of the library from its saved fields, checked against the policy."""
-    if "rule" not in saved:
-        last = policy.prices.size - 1
-        return Member(None, price=whole(saved["price"], "a member's price", 0, last))
-    rule = _RULES[saved.pop("rule")]
-    count = saved.pop("by")
-    if count not in [one.name for one in policy.counts()]:
-        raise ValueError("a member uses a count that the policy does not have")
-    longest = int(policy.schedule[-1])
-    if rule is Confidence and (count != "votes" or longest > 255):  # the table of `leader_holds`
-        raise ValueError("a threshold of confidence is for plain votes, up to 255 answers")
-    for name, value in saved.items():
-        number(value, name, 0)
-    if rule is Fixed:
-        whole(saved["answers"], "a fixed number of answers", 1, longest)
-    return Member(rule(**saved), count)

@@ -2,9 +2,9 @@
 
 At every finish the state is the vote so far with its signals, how many answers still run, and how
 long they have run. There are three options: wait for the next finish, start a second wave, or close
-and cancel. `PricedRace.fit` makes a library: `adalib.sequential.race_induction` gives a rule for
-every first wave and every pair of prices, one per token and one per unit of waiting, and plain
-races join them. Those on the envelope of cost and accuracy at some price of waiting are kept.
+and cancel. `PricedRace.fit` makes a library: `adalib.sequential.race_rules` gives a rule for every
+first wave and every pair of prices, one per token and one per unit of waiting, and plain races join
+them. Those on the envelope of cost and accuracy at some price of waiting are kept.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adalib.datasets.files import number, numbers, whole
 from adalib.datasets.responses import Responses
-from adalib.datasets.saved import number, numbers, reading, whole
-from adalib.sequential.course import Course, Waves
+from adalib.sequential.course import Course, Heat, Outcome, Waves
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import cross_fitted
-from adalib.sequential.policy import LEAST, training_folds
-from adalib.sequential.race_induction import Heat, settle_race
+from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
 from adalib.sequential.race_rules import (
     STARTS,
     Finish,
-    Outcome,
     PlainRace,
     PricedMember,
     plain_races,
+    settle_race,
 )
 from adalib.sequential.race_session import RaceSession, TimedPolicy
-from adalib.sequential.replay import REPLAYS, Mix, mix_for, shares_of
+from adalib.sequential.replay import REPLAYS, Mix, in_pieces, mix_for, shares_of
 from adalib.sequential.signals import SIGNALS, usual_signals
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.streams import Streams, make_streams
@@ -60,7 +59,7 @@ class RaceReplay(NamedTuple):
     started: np.ndarray
 
 
-class PricedRace(TimedPolicy):
+class PricedRace(TimedPolicy, PricedPolicy):
     r"""Start several answers at once, and close the race when going on is not worth its price.
 
     With :math:`v` the accuracy of the vote among finished answers, :math:`c` the tokens generated
@@ -116,9 +115,9 @@ class PricedRace(TimedPolicy):
     True
     """
 
+    kind = "race"
+    cost = "tokens"
     members: list[PricedMember | PlainRace]
-    costs: np.ndarray
-    accuracies: np.ndarray
     waiting: np.ndarray
 
     def __init__(
@@ -260,6 +259,29 @@ class PricedRace(TimedPolicy):
                 low = middle
         return high
 
+    @property
+    def values(self) -> np.ndarray:
+        """Accuracy of every member in training, less the price of its waiting."""
+        return self.accuracies - self.waiting_price * self.waiting
+
+    @property
+    def most_answers(self) -> int:
+        return max(member.answers for member in self.members)
+
+    def price(self, budget: float) -> float:
+        if budget < self.costs.min() * (1 - 1e-9):
+            raise ValueError(
+                f"the budget is {budget:g}, below the cheapest race's {self.costs.min():g}"
+            )
+        corners = concave_hull(self.costs, self.values)
+        if len(corners) == 1:  # a single race: no price changes anything
+            return 1.0
+        after = int(np.searchsorted(self.costs[corners], budget, side="right"))
+        high = min(max(after, 1), len(corners) - 1)
+        costs = self.costs[corners[high - 1 : high + 1]]
+        values = self.values[corners[high - 1 : high + 1]]
+        return max(float((values[1] - values[0]) / (costs[1] - costs[0])), 0.0)
+
     def start(
         self,
         budget: float,
@@ -336,14 +358,13 @@ class PricedRace(TimedPolicy):
         used, shares = shares_of(mixes)
         members = [self.members[number] for number in used]
         size = max(_STREAMS // min(REPLAYS, responses.samples), 1)
-        pieces = []
-        for begin in range(0, responses.n, size):
-            rows = np.arange(begin, min(begin + size, responses.n))
-            piece_features = None if features is None else np.asarray(features)[rows]
-            streams = self.streams(responses.take(rows), seed + begin, REPLAYS)
-            outcome = self.play(members, streams, piece_features)
-            pieces.append([streams.mean(figures @ shares.T) for figures in outcome])
-        mean = Outcome(*(np.concatenate(figures) for figures in zip(*pieces, strict=True)))
+
+        def outcome(piece: Responses, features: np.ndarray | None, begin: int) -> list[np.ndarray]:
+            streams = self.streams(piece, seed + begin, REPLAYS)
+            figures = self.play(members, streams, features)
+            return [streams.mean(figure @ shares.T) for figure in figures]
+
+        mean = Outcome(*in_pieces(responses, features, size, outcome))
         waiting = mean.clock / self.unit
         return RaceReplay(mean.tokens, mean.accuracy, waiting, mean.finished, mean.started)
 
@@ -369,13 +390,12 @@ class PricedRace(TimedPolicy):
 
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         """Play the answers back, as many per question as a member may start."""
-        longest = max(member.answers for member in self.members)
-        if responses.samples < longest:
+        if responses.samples < self.most_answers:
             raise ValueError(
                 f"{responses.source}: has {responses.samples} answers per question, and the race "
-                f"may start {longest}; give as many, or fit it with fewer"
+                f"may start {self.most_answers}; give as many, or fit it with fewer"
             )
-        return make_streams(responses, longest, repeats=repeats, seed=seed, cost="tokens")
+        return make_streams(responses, self.most_answers, repeats=repeats, seed=seed, cost="tokens")
 
     def play(
         self, members: Sequence[Any], streams: Streams, features: ArrayLike | None = None
@@ -390,9 +410,9 @@ class PricedRace(TimedPolicy):
         for place in sorted(range(len(members)), key=lambda place: members[place].start):
             member = members[place]
             if isinstance(member, PricedMember):
-                outcomes[place] = _played_at_prices(member, heat, self.unit)
+                outcomes[place] = member.play(heat, self.unit)
             else:
-                outcomes[place] = member.play(heat.courses, self.deciding_count)
+                outcomes[place] = member.play(heat, self.deciding_count)
         return _side_by_side([outcomes[place] for place in range(len(members))])
 
     def evidence(
@@ -417,94 +437,32 @@ class PricedRace(TimedPolicy):
         rules = {finish: rule[:, :, 0] for finish, rule in fitted.items()}
         return PricedMember(start, self.most, token_price, waiting_price, rules)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fitted race as plain values, ready for `json.dumps`.
-
-        Returns
-        -------
-        dict
-            Numbers, names and lists, from which `from_dict` makes the same race.
-
-        Examples
-        --------
-        >>> from dataclasses import replace
-        >>> from adalib import beta_population
-        >>> answers = beta_population(40, 2, 1).sample(8)
-        >>> answers = replace(answers, tokens=np.random.default_rng(0).exponential(100, (40, 8)))
-        >>> race = PricedRace(most=4, repeats=2).fit(answers)
-        >>> PricedRace.from_dict(race.to_dict()).mix(200.0) == race.mix(200.0)
-        True
-        """
+    def _settings_to_dict(self) -> dict[str, Any]:
         return {
-            "kind": "race",
-            "version": 1,
-            **self.signals_to_dict(),
-            "unit": self.unit,
             "waiting_price": self.waiting_price,
             "waiting_limit": self.waiting_limit,
             "most": self.most,
-            "members": [member.to_dict() for member in self.members],
-            "costs": self.costs.tolist(),
-            "accuracies": self.accuracies.tolist(),
             "waiting": self.waiting.tolist(),
         }
 
     @classmethod
-    def from_dict(cls, data: Any) -> Self:
-        """Return the race that `to_dict` described.
+    def _with_settings(cls, data: dict[str, Any]) -> Self:
+        return cls(
+            list(data["signals"]),
+            waiting_price=number(data["waiting_price"], "waiting_price", 0, 1e12),
+            waiting_limit=number(data["waiting_limit"], "waiting_limit", 0, 1e12),
+            most=whole(data["most"], "most", 1, _MOST_SAVED),
+        )
 
-        Every name, size and number is checked, and nothing is run.
-
-        Parameters
-        ----------
-        data : dict
-            What `to_dict` returned, or `json.loads` of it.
-
-        Returns
-        -------
-        PricedRace
-            A policy that decides as the saved one did.
-
-        Raises
-        ------
-        DataError
-            If the data are damaged, or of something else.
-        """
-        with reading(data, "race", 1):
-            race = cls(
-                list(data["signals"]),
-                waiting_price=number(data["waiting_price"], "waiting_price", 0, 1e12),
-                waiting_limit=number(data["waiting_limit"], "waiting_limit", 0, 1e12),
-                most=whole(data["most"], "most", 1, _MOST_SAVED),
-            )
-            race.restore_signals(data)
-            race.unit = number(data["unit"], "unit", 1e-9, 1e12)
-            evidence = race.evidence_of_one_answer()
-            race.members = [_member_from(saved, race.most, evidence) for saved in data["members"]]
-            count = (len(race.members),)
-            race.costs = numbers(data["costs"], "costs", count, 0)
-            race.accuracies = numbers(data["accuracies"], "accuracies", count, 0, 1)
-            race.waiting = numbers(data["waiting"], "waiting", count, 0)
-            if not race.members or (np.diff(race.costs) < 0).any():
-                raise ValueError("its members are missing, or not in the order of their costs")
-        return race
-
-
-def _member_from(saved: Any, most: int, evidence: Evidence) -> PricedMember | PlainRace:
-    """Return a member of the library from its saved fields, checked."""
-    if "plain" in saved:
-        return PlainRace.from_dict(saved["plain"], most)
-    return PricedMember.from_dict(saved, most, evidence)
-
-
-def _played_at_prices(member: PricedMember, heat: Heat, unit: float) -> Outcome:
-    """Return the outcome of every stream under a priced member, arrays of shape (M, 1)."""
-
-    def follow(finish: Finish, x: np.ndarray, gains: np.ndarray) -> np.ndarray:
-        return member.gains(finish, x)
-
-    prices = np.array([[member.token_price], [member.waiting_price]]) / unit
-    return settle_race(heat, Waves(member.start), member.most, prices, follow)
+    def _saved_members(self, data: dict[str, Any]) -> list[PricedMember | PlainRace]:
+        evidence = self.evidence_of_one_answer()
+        self.waiting = numbers(data["waiting"], "waiting", (len(data["members"]),), 0)
+        return [
+            PlainRace.from_dict(saved["plain"], self.most)
+            if "plain" in saved
+            else PricedMember.from_dict(saved, self.most, evidence)
+            for saved in data["members"]
+        ]
 
 
 def _side_by_side(outcomes: Sequence[Outcome]) -> Outcome:

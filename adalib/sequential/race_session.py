@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.sequential.course import Waves
+from adalib.sequential.course import Waves, race_features
 from adalib.sequential.evidence import LiveEvidence, SignalPolicy
-from adalib.sequential.race_rules import PlainRace, PricedMember, race_features, second_waves
+from adalib.sequential.race_rules import PlainRace, PricedMember, second_waves
 from adalib.sequential.session import checked_gain
 from adalib.sequential.signals.votes import VoteCount
 

@@ -8,7 +8,7 @@ the chapter "Budgets".
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -60,6 +60,25 @@ def shares_of(mixes: Sequence[Mix]) -> tuple[list[int], np.ndarray]:
         for m in mixes
     ]
     return used, np.array(shares)
+
+
+def in_pieces(
+    responses: Responses,
+    features: ArrayLike | None,
+    size: int,
+    outcome: Callable[[Responses, np.ndarray | None, int], Sequence[np.ndarray]],
+) -> list[np.ndarray]:
+    """Play questions back, ``size`` at a time, and join what ``outcome`` returns of each piece.
+
+    It is given the piece, the features of its questions, and the number of its first question.
+    """
+    pieces = []
+    for begin in range(0, responses.n, size):
+        rows = np.arange(begin, min(begin + size, responses.n))
+        piece = responses if rows.size == responses.n else responses.take(rows)
+        piece_features = None if features is None else np.asarray(features)[rows]
+        pieces.append(outcome(piece, piece_features, begin))
+    return [np.concatenate(figures) for figures in zip(*pieces, strict=True)]
 
 
 class Replay(NamedTuple):
@@ -134,17 +153,14 @@ class Library(ABC):
         if responses.n > WHOLE:  # memory must not grow with the questions; chance evens out
             orders = max(REPLAYS * WHOLE // responses.n, _FEWEST)
             size = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
-        pieces = []
-        for begin in range(0, responses.n, size):
-            rows = np.arange(begin, min(begin + size, responses.n))
-            piece = responses if size == responses.n else responses.take(rows)
-            piece_features = None if features is None else np.asarray(features)[rows]
+
+        def outcome(piece: Responses, features: np.ndarray | None, begin: int) -> list[np.ndarray]:
             streams = self.streams(piece, seed + begin, orders)
-            stops, accuracy = self.play(members, streams, piece_features)
-            paid = self.paid(members, streams, stops)
-            outcome = (paid, accuracy, self.schedule[stops])
-            pieces.append([streams.mean(figures @ shares.T) for figures in outcome])
-        return Replay(*(np.concatenate(figures) for figures in zip(*pieces, strict=True)))
+            stops, accuracy = self.play(members, streams, features)
+            figures = (self.paid(members, streams, stops), accuracy, self.schedule[stops])
+            return [streams.mean(figure @ shares.T) for figure in figures]
+
+        return Replay(*in_pieces(responses, features, size, outcome))
 
     def trial(
         self, train: Any, test: Any, targets: Sequence[float]

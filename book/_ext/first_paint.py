@@ -2,8 +2,9 @@
 
 Sphinx, the theme and a dozen extensions each bring a style sheet, and one of them imports another.
 A browser on a slow line fetches six files at a time and paints nothing before the last one is
-there. When the book is built, all sheets become ``_static/book.css``, which every page shares, and
-the scripts in the head are told to wait for the page.
+there. When the book is built, all sheets become ``_static/book.css``, which every page shares and
+which holds only rules that some page can use (see `small_styles`); the scripts in the head are told
+to wait for the page.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import posixpath
 import re
 from pathlib import Path
 
+from small_styles import OURS, names_of, small_styles
+
 SHEET = "book.css"
 _LINK = re.compile(r'[ \t]*<link\b(?=[^>]*\brel="stylesheet")[^>]*?\bhref="([^"?]+)[^"]*"[^>]*>\n?')
 _WITHOUT_SCRIPTS = re.compile(r"<(noscript|script)\b.*?</\1>", re.S)
 _OURS = re.compile(r'<link rel="stylesheet" href="[^"]*" data-sheets="([^"]*)">')
+_INLINE = re.compile(r"<script>(.*?)</script>", re.S)
 _IMPORT = re.compile(r'@import "([^"]+)";')
 _ADDRESS = re.compile(r"""url\((["']?)(?!data:|https?:|#|/)([^"')]+)\1\)""")
 # The page's own settings are written into what this script makes, so it must have run before.
@@ -93,6 +97,19 @@ def with_one_sheet(head: str, names: list[str], version: str) -> str:
     return "".join(parts)
 
 
+def common_sheet(static: Path, names: list[str], pages: list[str]) -> str:
+    """All sheets in one: the book's own whole, of the others what these pages can use."""
+    files = [path for path in static.rglob("*.js") if path.parent.name != "lib"]
+    scripts = [path.read_text(encoding="utf-8") for path in files]
+    scripts += [script for page in pages for script in _INLINE.findall(page)]
+    used = names_of(pages, scripts)
+    texts = []
+    for name in names:
+        text = sheet(static, name)
+        texts.append(text if name in OURS else small_styles(text, used))
+    return "\n".join(texts)
+
+
 def lighten(app, error) -> None:
     """Write the common sheet, and change the heads of all pages."""
     if error or app.builder.format != "html":
@@ -108,7 +125,7 @@ def lighten(app, error) -> None:
         if names:
             heads[path] = (head, names, end + body)
             order = joined(order, names)
-    whole = "\n".join(sheet(out / "_static", name) for name in order)
+    whole = common_sheet(out / "_static", order, [head + rest for head, _, rest in heads.values()])
     version = hashlib.sha256(whole.encode()).hexdigest()[:8]
     (out / "_static" / SHEET).write_text(whole, encoding="utf-8")
     for path, (head, names, rest) in heads.items():

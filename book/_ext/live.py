@@ -1,4 +1,4 @@
-"""Mark the pages whose cells run in the page.
+"""Mark the pages whose cells run in the page, and say on the other chapters why theirs do not.
 
 The cells are those that the page shows. ``book/_static/live.js`` adds the buttons and, at the first
 press, Python, which ``make live`` puts next to the book (`editions.pyodide`). Every chapter is such
@@ -9,12 +9,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from docutils import nodes
+
 from contents import pages
+
+_WHY_NOT = (
+    "The cells of this page do not run in the browser, because they need XGBoost, which has no "
+    "version for it. To run and change them, download the notebook at the top of this page; it "
+    "says how to install the package."
+)
 
 
 def find_live_pages(app) -> None:
-    """Ask the registry once which pages have live cells."""
-    app.live_pages = {page.name for page in pages(Path(app.srcdir)) if page.runs_live}
+    """Ask the registry once which chapters have live cells, and which have not."""
+    chapters = [
+        page for page in pages(Path(app.srcdir)) if page.number and page.path.suffix == ".ipynb"
+    ]
+    app.live_pages = {page.name for page in chapters if page.runs_live}
+    app.still_pages = {page.name for page in chapters if not page.runs_live}
+
+
+def explain(app, doctree, docname) -> None:
+    """Say before the first cell of a chapter without live cells why they do not run here."""
+    if docname not in app.still_pages:
+        return
+    for container in doctree.findall(nodes.container):
+        if "cell" in container["classes"]:
+            note = nodes.paragraph("", "", nodes.emphasis("", _WHY_NOT), classes=["adalib-still"])
+            container.parent.insert(container.parent.index(container), note)
+            return
 
 
 def mark(app, pagename, templatename, context, doctree) -> None:
@@ -29,5 +52,6 @@ def mark(app, pagename, templatename, context, doctree) -> None:
 
 def setup(app) -> dict:
     app.connect("builder-inited", find_live_pages)
+    app.connect("doctree-resolved", explain)
     app.connect("html-page-context", mark)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -105,4 +105,5 @@ def setup(app) -> dict:
     app.connect("doctree-read", collect)
     # After the mentions of chapters have become links.
     app.connect("doctree-resolved", link, priority=600)
+    app.add_js_file("notes.js", loading_method="defer")
     return {"parallel_read_safe": False, "parallel_write_safe": True}

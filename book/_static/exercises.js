@@ -91,6 +91,17 @@
       if (good) window.adalibProgress?.done(`exercise ${place.dataset.name}`);
     });
     place.replaceWith(form);
+    fold(form.closest("div.cell"));
+  }
+
+  /** The form takes an answer; the cell that would take it in the notebook waits behind one word. */
+  function fold(cell) {
+    const code = cell?.querySelector(":scope > .cell_input");
+    if (!code) return;
+    const details = document.createElement("details");
+    details.className = "adalib-code adalib-exercise";
+    details.append(Object.assign(document.createElement("summary"), { textContent: "code" }), code);
+    cell.append(details);
   }
 
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".adalib-answer").forEach(box));

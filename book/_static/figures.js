@@ -54,15 +54,16 @@
     return drawn.get(div);
   }
 
-  // A browser that prints does not wait: what is not drawn yet is drawn at once, and what is too wide for paper made narrower.
-  const PAPER = 640;
+  // A browser that prints does not wait: what is not drawn yet is drawn at once, and all are made as wide as the text on
+  // paper: the style sheet sets them at seven eighths of their size, which leaves labels of about eight points.
+  const PAPER = 760;
   function print(figures) {
     if (!window.Plotly) return;
     for (const div of figures) {
       if (!div.layout) {
         drawn.set(div, plot(div));
       }
-      if (div.clientWidth > PAPER) Plotly.relayout(div, { width: PAPER });
+      Plotly.relayout(div, { width: PAPER });
     }
   }
 

@@ -57,7 +57,7 @@
       this.box = box;
       this.shown = box.querySelector(".cell_input .highlight");
       this.original = this.shown.querySelector("pre").textContent.replace(/\n$/, "");
-      this.folded = Boolean(this.shown.closest("details.adalib-code"));
+      this.folded = Boolean(this.shown.closest("details.adalib-code:not(.adalib-exercise)"));
       this.solved = Boolean(box.closest(".solution"));
       this.kept = box.querySelector(":scope > .cell_output");
       // The numbers of its figures, games and tables, and where they stand; the explorer's comes with its sentence.

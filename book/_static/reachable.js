@@ -1,11 +1,11 @@
-// What is wider than the screen: a formula is set smaller, as far as it can still be read. What scrolls sideways inside
-// itself (long code, wide tables, formulas) takes the focus, and fades at the edge behind which there is more.
+// What is wider than the screen: a formula that nearly fits is set a little smaller. What scrolls sideways inside itself
+// (printed columns, wide tables, long formulas) takes the focus, and fades at the edge behind which there is more.
 (function () {
   "use strict";
 
   const KINDS = "pre, div.math, .adalib-scroll, table.dataframe, .pst-scrollable-table-container";
 
-  const LEAST = 0.6; // of a formula's size: smaller letters are not read
+  const LEAST = 0.85; // of a formula's size: below, it keeps its size and scrolls
   const FADE = "2rem";
 
   // Measuring lays out the page: once for all that happens together, and not while it is busy.
@@ -21,7 +21,7 @@
     formulas.forEach((formula) => (formula.style.fontSize = ""));
     const shares = formulas.map((formula) => formula.clientWidth / formula.scrollWidth);
     formulas.forEach((formula, at) => {
-      if (shares[at] < 1) formula.style.fontSize = `${Math.floor(100 * Math.max(LEAST, shares[at]))}%`;
+      if (shares[at] < 1 && shares[at] >= LEAST) formula.style.fontSize = `${Math.floor(100 * shares[at])}%`;
     });
   }
 

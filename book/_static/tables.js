@@ -1,7 +1,7 @@
-// Tables that do not fit. On a wide screen one is set more tightly, and on a phone one of numbers. One that does not fit
-// even so scrolls sideways and keeps its first column in sight. On a phone a table of sentences becomes a card per row
-// instead, each cell under the name of its column. One that fits stays as it is.
-// Single words (names of settings, of functions) never break in two.
+// Tables that do not fit. One is set more tightly, on a phone if it holds no sentences. If it does not fit even so, it
+// becomes on a phone a card per row, each cell beside the name of its column; elsewhere, or where a row cannot be read by
+// itself, it scrolls sideways and keeps its first column in sight. One that fits stays as it is.
+// Single words (names of settings, of functions) never break in two, and printed columns never wrap: they scroll.
 (function () {
   "use strict";
 
@@ -9,7 +9,6 @@
   const LONGEST = 30; // letters of a name that is kept whole
   const ROOMY = 600; // pixels of an article in which small letters are read with ease
   const SENTENCE = 40; // letters of a cell that is read as a sentence
-  const SHORT = 20; // letters of a cell that is read at a glance: a number and its interval, say
 
   function cells(table) {
     return [...table.querySelectorAll("tbody > tr")].flatMap((row) => [...row.children]);
@@ -22,12 +21,19 @@
     }
   }
 
+  /** Output with several rows of columns, as a data frame prints it; sentences that a cell prints may wrap. */
+  function columns(article) {
+    for (const printed of article.querySelectorAll(".cell_output pre")) {
+      const rows = printed.textContent.split("\n").filter((line) => /\S {2,}\S/.test(line));
+      printed.classList.toggle("adalib-columns", rows.length > 2);
+    }
+  }
+
   function wide(table) {
     const room = table.parentElement.getBoundingClientRect().right;
     return table.scrollWidth > table.clientWidth + 1 || table.getBoundingClientRect().right > room + 1;
   }
 
-  const brief = (table) => cells(table).every((cell) => cell.textContent.trim().length <= SHORT);
   const wordy = (table) => cells(table).some((cell) => cell.textContent.trim().length > SENTENCE);
   const slender = (table) => cells(table).some(({ clientWidth: w, clientHeight: h }) => h > 100 && h > 1.5 * w);
 
@@ -39,7 +45,12 @@
 
   function name(table) {
     const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
-    for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => (cell.dataset.column = heads[at]));
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].forEach((cell, at) => {
+        cell.dataset.column = heads[at];
+        cell.classList.toggle("adalib-blank", !cell.textContent.trim());
+      });
+    }
   }
 
   function fit(tables, room) {
@@ -53,14 +64,15 @@
     }
     // All are measured before any is changed: a change would make the browser lay out the page again for each.
     const found = tables.filter((table) => wide(table) || (room < ROOMY && slender(table)));
-    const tight = found.filter((table) => room >= ROOMY || brief(table));
+    const tight = found.filter((table) => room >= ROOMY || !wordy(table));
     tight.forEach((table) => tighten(table, true));
     const still = found.filter((table) => !tight.includes(table) || wide(table));
     for (const table of still) {
-      const cards = room < ROOMY && wordy(table) && regular(table);
+      const cards = room < ROOMY && regular(table);
       tighten(table, false);
       if (cards) name(table);
       table.classList.toggle("adalib-cards", cards);
+      table.classList.toggle("adalib-brief", !wordy(table));
       slide(table, !cards);
     }
   }
@@ -70,6 +82,7 @@
     const tables = [...document.querySelectorAll(TABLES)];
     if (!article) return;
     whole(article);
+    columns(article);
     let width = 0;
     new ResizeObserver(() => {
       if (article.clientWidth === width) return;

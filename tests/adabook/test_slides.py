@@ -219,10 +219,17 @@ def test_the_deck_plays(decks, new_page):
     assert at.inner_text() == f"1 / {total}"
     page.keyboard.press("ArrowRight")
     assert at.inner_text() == f"2 / {total}"
-    page.locator(".is-shown .adalib-price svg").first.wait_for()  # the game is played
     cut = page.locator(".deck-slide").all()
-    number = next(i for i, slide in enumerate(cut, 1) if slide.locator(".adalib-figure").count())
-    page.evaluate(f"location.hash = 'slide={number}'")
+
+    def show_first(part):
+        """Show the first slide that has this part; its number."""
+        number = next(i for i, slide in enumerate(cut, 1) if slide.locator(part).count())
+        page.evaluate(f"location.hash = 'slide={number}'")
+        return number
+
+    show_first(".adalib-price")
+    page.locator(".is-shown .adalib-price svg").first.wait_for()  # the game is played
+    show_first(".plotly-graph-div")
     page.locator(".is-shown .main-svg").first.wait_for()  # the figure is drawn
     assert not page.locator(".is-shown .deck-notes").is_visible()
     page.keyboard.press("n")
@@ -230,8 +237,7 @@ def test_the_deck_plays(decks, new_page):
     page.keyboard.press("End")
     assert at.inner_text() == f"{total} / {total}"
     # The explorer works, and keeps its arrows.
-    number = next(i for i, slide in enumerate(cut, 1) if slide.locator(".adalib-explorer").count())
-    page.evaluate(f"location.hash = 'slide={number}'")
+    number = show_first(".adalib-explorer")
     slider = page.locator(".is-shown [data-control=lambda]")
     before = slider.input_value()
     slider.press("ArrowRight")

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import HTML, toc_pages
-from first_paint import deferred, joined, lighten, sheet
+from first_paint import SHEET, deferred, joined, lighten, sheet, sheets_of
+from small_styles import OURS
 
 HEAD = """<html><head>
 <noscript><link rel="stylesheet" href="../_static/fonts/all.css"></noscript>
@@ -45,7 +46,7 @@ def build(book):
 def test_all_sheets_become_one_in_their_order(book):
     page = build(book)
     whole = (book / "_static" / "book.css").read_text()
-    order = ["url(far.png)", 'url("font.woff2")', "i {", "u {", "url(near.png)"]
+    order = ["url(far.png)", 'url("font.woff2")', "i{", "u{", "url(near.png)"]
     assert sorted(order, key=whole.index) == order
     assert 'url("data:image/svg+xml,x")' in whole
     assert re.findall(r'<link[^>]*href="([^"?]*)', page) == [
@@ -91,6 +92,44 @@ def test_a_page_waits_for_one_sheet(html, page):
 
 
 def test_the_common_sheet_holds_every_sheet_of_the_book(html):
-    whole = (HTML / "_static" / "book.css").read_text(encoding="utf-8")
-    for name in ("basic.css", "custom.css", "styles/sphinx-book-theme.css", "games.css"):
+    whole = (HTML / "_static" / SHEET).read_text(encoding="utf-8")
+    for name in OURS:
         assert sheet(HTML / "_static", name) in whole
+
+
+VIEWS = [("light", "screen", 1280), ("dark", "screen", 390), ("light", "print", 1280)]
+# How every element looks, and what a style sheet puts before and after it.
+LOOKS = """() => [...document.querySelectorAll("body, body *:not(svg *, math *, pre *)")].flatMap(
+  (element) => ["", "::before", "::after"].map((part) => {
+    const style = getComputedStyle(element, part);
+    if (part && style.content === "none") return "";
+    const keys = ["display", "position", "content", "visibility", "opacity", "color", "background",
+      "font", "text-decoration", "border", "margin", "padding", "width", "height", "inset",
+      "cursor", "list-style", "overflow", "box-shadow", "transform", "z-index"];
+    const look = keys.map((key) => `${key}: ${style.getPropertyValue(key)}`);
+    return `${element.tagName}.${element.className}${part} ${look.join("; ")}`;
+  }))"""
+
+
+@pytest.mark.parametrize("name", ["book/intro", "notebooks/13_referee"])
+def test_rules_that_were_dropped_change_nothing(html, new_page, name):
+    """With all sheets whole, every element looks the same: light, dark, on a phone, printed."""
+    file = html / f"{name}.html"
+    names = sheets_of(file.read_text(encoding="utf-8").partition("</head>")[0])
+    whole = "\n".join(sheet(html / "_static", each) for each in names)
+    page = new_page(java_script_enabled=False)
+
+    def looks() -> list[str]:
+        page.goto(file.as_uri())
+        page.add_style_tag(content="* { transition: none !important }")
+        found = []
+        for theme, media, width in VIEWS:
+            page.emulate_media(media=media, reduced_motion="reduce")
+            page.set_viewport_size({"width": width, "height": 900})
+            page.evaluate("(theme) => (document.documentElement.dataset.theme = theme)", theme)
+            found += page.evaluate(LOOKS)
+        return found
+
+    small = looks()
+    page.route(f"**/{SHEET}*", lambda route: route.fulfill(body=whole, content_type="text/css"))
+    assert [pair for pair in zip(small, looks(), strict=True) if pair[0] != pair[1]] == []

@@ -14,7 +14,7 @@ from conftest import soup, toc_pages
 
 from adabook.figures import cards, show, table
 from adabook.figures.votes import accuracy_curves
-from adabook.games import feed, guess, kinds, lineup, sentence, tangent, votes
+from adabook.games import guess, kinds, lineup, sentence, tangent, votes
 from contents import chapters
 
 PROMPT = """<div class="prompt admonition"><p>How many?</p><ul
@@ -148,25 +148,6 @@ def test_edges_fill_to_the_budget(play):
     assert "= 0.400" in status_line(page)
     page.get_by_role("button", name="Back to their questions").tap()
     assert "Line them up" in status_line(page)
-
-
-def test_noise_gains_inside_only(play):
-    names = {"inside": "inside", "held out": "held out"}
-    rows = (0.05, 0.02, 0.01, 0.03), [(0.05, 0.0, -0.01, 0.01), (0.04, 0.001, -0.01, 0.01)]
-    page = play(feed(*rows, names).html, "noise.js")
-    widths = (
-        "() => [...document.querySelectorAll('.noise-bar')]"
-        ".map((bar) => bar.getBoundingClientRect().width)"
-    )
-    text = page.evaluate(widths)
-    page.get_by_role("button", name="Feed it noise").tap()
-    noise = page.evaluate(widths)
-    assert noise[0] == pytest.approx(text[0])
-    assert noise[1] < 1 < text[1]
-    assert "Noise, draw 1 of 2: +5.0 points in-sample, +0.0 held out" in status_line(page)
-    page.get_by_role("button", name="Feed it noise").tap()
-    page.get_by_role("button", name="Feed it noise").tap()
-    assert "draw 1 of 2" in status_line(page)
 
 
 def claims() -> pd.DataFrame:

@@ -6,7 +6,16 @@ from functools import partial
 
 import pytest
 
-from adalib.datasets.files import DataError, open_lines, read_lines, written
+from adalib.datasets.files import (
+    DataError,
+    number,
+    numbers,
+    open_lines,
+    read_lines,
+    reading,
+    whole,
+    written,
+)
 from adalib.datasets.responses import Responses
 from adalib.explorer import page, read_csv
 from adalib.table import UtilityTable
@@ -77,3 +86,21 @@ def test_interrupted_writing_leaves_the_old_file(tmp_path, monkeypatch):
             write(path)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["page.html"]
+
+
+@pytest.mark.parametrize("value", ["1", None, True, [1], float("nan"), 2.0])
+def test_what_is_no_number_of_a_file(value):
+    with pytest.raises(ValueError, match="share"):
+        number(value, "share", 0, 1)
+    with pytest.raises(ValueError, match="count"):
+        whole(value, "count", 0, 1)
+    with pytest.raises(ValueError, match="table"):
+        numbers([[value]] if value != [1] else [[[1]]], "table", (1, 1), 0, 1)
+
+
+def test_another_kind_version_or_value_is_one_sentence():
+    for data in ([], {"kind": "cat"}, {"kind": "dog", "version": 2}, {"kind": "dog", "version": 1}):
+        with pytest.raises(DataError, match="dog"), reading(data, "dog", 1):
+            data["legs"]
+    with reading({"kind": "dog", "version": 1}, "dog", 1):
+        pass

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adalib.datasets.folds import deal, group_numbers
+from adalib.datasets.folds import deal, group_numbers, seen_groups
+from adalib.datasets.loading import load
 
 members = st.lists(st.integers(0, 7), min_size=2, max_size=60).map(
     lambda groups: group_numbers(groups, len(groups))
@@ -41,3 +42,44 @@ def test_group_numbers():
         group_numbers(["a", "b"], 3)
     with pytest.raises(ValueError, match="folds is 1; give at least 2"):
         deal(range(4), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "where"),
+    [("word-fewshot", 31, "ids"), ("story-qwen15", 32, "ids"), ("drill-fewshot", 6, "texts")],
+)
+def test_families_of_the_bundled_answers(name, count, where):
+    answers = load(name)
+    seen = seen_groups(answers.ids, answers.questions)
+    assert (len(set(seen.labels)), seen.where) == (count, where)
+    assert len(seen.labels) == answers.n
+    assert str(count) in seen.warning
+    assert any(repr(label) in seen.warning for label in seen.labels)
+
+
+@pytest.mark.parametrize(
+    "name", ["gsm8k-qwen15", "math-qwen15", "gpqa-gpt-oss-20b", "aime-qwen3-14b"]
+)
+def test_no_false_alarm(name):
+    answers = load(name)
+    assert seen_groups(answers.ids, answers.questions) is None
+
+
+def test_templates_are_seen_where_only_numbers_and_names_differ():
+    names = ("Ann", "Bob", "Cleo", "Dev")
+    texts = [
+        f"{name} has {i} figs. How many figs does {name} have?" for i, name in enumerate(names)
+    ]
+    texts += [f"Divide {10 * i} by {i + 1}." for i in range(4)]
+    ids = [str(i) for i in range(8)]
+    labels = seen_groups(ids, texts).labels
+    assert labels[:4] == [labels[0]] * 4
+    assert labels[4:] == [labels[4]] * 4
+    assert labels[0] != labels[4]
+    unlike = [
+        f"{word} of a kind" for word in ("one", "two", "three", "four", "five", "six", "a", "b")
+    ]
+    assert seen_groups(ids, unlike) is None
+    assert (
+        seen_groups(ids, ["the same text"] * 4 + ["another"] * 4) is None
+    )  # copies, not relatives

@@ -3,6 +3,7 @@
 import math
 import os
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from adalib.datasets.files import DataError
 from adalib.datasets.loading import load
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import Responses, first_vote_table, joined
 from adalib.evaluate.crossfit import compared
-from adalib.evaluate.first_vote import joined
+from adalib.vote.estimators import majority
 
 
 def responses(answers, gold="4", **more):
@@ -242,3 +243,45 @@ def test_save_through_a_link(tmp_path):
     )
     assert (tmp_path / "link.jsonl").is_symlink()
     assert load(tmp_path / "real.jsonl").extras == {"share": [[0.5]], "size": [3]}
+
+
+ANSWERS = st.sampled_from(["4", "8", "9", ""])
+
+
+@given(st.lists(ANSWERS, min_size=4, max_size=7))
+def test_every_vote_that_the_first_answer_opens(answers):
+    """Brute force: all choices of b - 1 among the others."""
+    acc = first_vote_table(*responses([answers]).set_aside(0), budgets=[1, 2, 3]).acc[0]
+    for b, value in zip([1, 2, 3], acc, strict=True):
+        votes = [
+            majority([answers[0], *rest]).get("4", 0.0) for rest in combinations(answers[1:], b - 1)
+        ]
+        assert value == pytest.approx(np.mean(votes), abs=1e-9)
+
+
+@given(st.lists(st.lists(ANSWERS, min_size=6, max_size=6), min_size=1, max_size=4))
+def test_averaged_over_who_is_first_it_is_the_ordinary_estimate(rows):
+    """Every subset of b answers has b first ones."""
+    all_of_them, budgets = responses(rows), [1, 2, 4, 5]
+    opened = [first_vote_table(*all_of_them.set_aside(j), budgets).acc for j in range(6)]
+    assert np.mean(opened, axis=0) == pytest.approx(all_of_them.table(budgets).acc, abs=1e-9)
+
+
+def test_what_is_set_aside_can_be_joined_again():
+    real = load("word-fewshot").take(range(3))
+    again = joined(*real.set_aside(0))
+    assert again.answers == real.answers
+    for name in ("values", "tokens", "logprob", "entropy"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(real, name))
+
+
+def test_first_answers_must_fit():
+    for answers, sample in ((["7", "8", "9"], -1), (["7", "8"], 2), (["7"], 0)):
+        with pytest.raises(
+            DataError, match="at least two" if len(answers) == 1 else "give a place from 0"
+        ):
+            responses([answers]).set_aside(sample)
+    first, rest = responses([["7", "8"]]).set_aside(0)
+    for change in ({"ids": ["another"]}, {"answers": [["7", "8"]]}):
+        with pytest.raises(ValueError, match="one per question"):
+            joined(replace(first, **change), rest)

@@ -13,7 +13,7 @@ from adabook.recorded import recorded
 from adalib.datasets.populations import flat_null
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import cautious_bound, mean_interval
-from adalib.evaluate.scores import HeldOutRow
+from adalib.evaluate.scores import HeldOutRow, _group_values
 from adalib.evaluate.verdict import WRONG, judged, summary, verdict
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data"))
@@ -271,3 +271,36 @@ def test_the_worlds_have_the_mean_they_claim(name):
 def test_a_verdict_needs_somebody_who_learns():
     with pytest.raises(ValueError, match="at least one learner"):
         verdict(made_up(np.zeros(10), looks=[("oracle", 2.0), ("noise", 2.0)]))
+
+
+LEARNERS = [("label", 2.0), ("curve", 2.0)]
+
+
+def test_false_claims_fall_to_their_level_where_families_gain_or_lose_together():
+    """Families of 12 whose gains have mean zero: by question "pays" is claimed far too often."""
+    claims = {"question": 0, "group": 0}
+    worlds = 200
+    for seed in range(worlds):
+        rng = np.random.default_rng(seed)
+        family = np.repeat(np.arange(31), 12)
+        gains = rng.normal(0, 0.1, 31)[family] + rng.normal(0, 0.1, family.size)
+        by_question = made_up(gains, LEARNERS)
+        by_group = made_up(_group_values(gains, family), LEARNERS, families=True)
+        claims["question"] += judged(by_question)[0].word() == "pays"
+        claims["group"] += judged(by_group)[0].word() == "pays"
+    assert claims["question"] > 0.15 * worlds
+    assert claims["group"] <= 0.05 * worlds
+
+
+def test_both_verdicts_stand_side_by_side():
+    by_question = made_up(np.full(400, 0.05), LEARNERS)
+    few = made_up(np.full(31, 0.05), LEARNERS, families=True)
+    many = made_up(np.full(400, 0.05), LEARNERS, families=True)
+    assert judged(by_question)[0].word() == judged(many)[0].word() == "pays"
+    assert judged(few)[0].word() == "cannot tell"
+    text = verdict(by_question, groups=few)
+    assert text.startswith(verdict(by_question))
+    assert "31 groups" in text
+    assert "60 groups" in text
+    assert "60 groups" not in verdict(by_question, groups=many)
+    assert "60 groups" in verdict(few)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from adalib import DataError, load_policy
+from adalib import CurvePolicy, DataError, LabelPolicy
 
+KINDS = {"label": LabelPolicy, "curve": CurvePolicy}
 ODD = (-1, 0, 1, 7, 2**31, 2**63, -1.5, 1e300, True, None, "", "1", "999999", "x", [], {}, [[]])
 
 
@@ -45,10 +46,11 @@ def main(folder, seed, count):
     path = Path(folder) / "damaged"
     for _ in range(count):
         values = copy.deepcopy(rng.choice(sound))
+        kind = KINDS[values["kind"]]
         mutate(values, rng)
         path.write_text(json.dumps(values) + "\n")
         try:
-            policy = load_policy(path)
+            policy = kind.load(path)
             asked = np.random.default_rng(0).normal(0, 3, (8, policy.n_features_in_))
             policy.predict(asked)
             ends["loaded"] += 1

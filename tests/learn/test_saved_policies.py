@@ -16,7 +16,6 @@ from adalib.datasets.files import DataError
 from adalib.learn import trees
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
-from adalib.learn.saved import load_policy
 
 RNG = np.random.default_rng(0)
 COST = [1, 2, 4, 8]
@@ -50,21 +49,23 @@ def saved(tmp_path_factory):
 
 PROGRAM = """
 import sys, numpy as np
-from adalib import load_policy
+import adalib
 features = np.load("features.npy")
-for name in sys.argv[1:]:
-    np.save(name + ".npy", load_policy(name + ".json").predict(features))
+for word in sys.argv[1:]:
+    kind, name = word.split(":")
+    np.save(name + ".npy", getattr(adalib, kind).load(name + ".json").predict(features))
 """
 
 
 def test_the_same_predictions_in_another_process(saved):
     folder, policies = saved
     np.save(folder / "features.npy", FEATURES.to_numpy())
-    subprocess.run([sys.executable, "-c", PROGRAM, *policies], check=True, cwd=folder)
+    words = [f"{type(policy).__name__}:{name}" for name, policy in policies.items()]
+    subprocess.run([sys.executable, "-c", PROGRAM, *words], check=True, cwd=folder)
     for name, policy in policies.items():
         labels = policy.predict(FEATURES.to_numpy())
         np.testing.assert_array_equal(np.load(folder / f"{name}.npy"), labels)
-        loaded = load_policy(folder / f"{name}.json")
+        loaded = type(policy).load(folder / f"{name}.json")
         assert (type(loaded), loaded.lam_, loaded.seed) == (type(policy), policy.lam_, policy.seed)
         np.testing.assert_array_equal(loaded.predict(FEATURES.to_numpy()), labels)
         if isinstance(policy, CurvePolicy):
@@ -112,21 +113,21 @@ def test_damaged_files_never_crash(saved):
 )
 def test_no_tree_leads_out_of_its_lists(saved, tmp_path, name, at, wrong):
     folder, _ = saved
-    for kind in ("label", "curve"):
+    for kind, policy in (("label", LabelPolicy), ("curve", CurvePolicy)):
         data = json.loads((folder / f"{kind}.json").read_text())
         tree = data["trees"]["learner"]["gradient_booster"]["model"]["trees"][0]
         for values in ([*tree[name][:at], wrong, *tree[name][at + 1 :]], []):
             tree[name] = values
             (tmp_path / "policy.json").write_text(json.dumps(data))
             with pytest.raises(DataError) as caught:
-                load_policy(tmp_path / "policy.json")
+                policy.load(tmp_path / "policy.json")
             assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"kind": "spell"}, "not a policy"),
+        ({"kind": "label"}, "curve"),
         ({"version": 99}, "99"),
         ({"width": 4}, "4 features"),
         ({"names": ["a"]}, "3 features"),
@@ -143,7 +144,7 @@ def test_a_damaged_or_foreign_file_gets_one_sentence(saved, tmp_path, change, na
     path = tmp_path / "policy.json"
     path.write_text(json.dumps(data | change))
     with pytest.raises(DataError, match=named) as caught:
-        load_policy(path)
+        CurvePolicy.load(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -153,7 +154,7 @@ def test_files_of_other_kinds_are_refused(tmp_path):
     for content in ("", "{}", "[1]", "not JSON", '{"kind": ["label"]}', "{}\n{}"):
         path.write_text(content)
         with pytest.raises(DataError, match="policy.json"):
-            load_policy(path)
+            CurvePolicy.load(path)
 
 
 @pytest.mark.parametrize(
@@ -175,4 +176,4 @@ def test_without_xgboost_saved_trees_are_refused(saved, monkeypatch):
     monkeypatch.setattr(trees, "xgboost", None)
     monkeypatch.setattr(trees, "_warn_once", lambda *arguments, **options: None)
     with pytest.raises(DataError, match="XGBoost"):
-        load_policy(folder / "curve.json")
+        CurvePolicy.load(folder / "curve.json")

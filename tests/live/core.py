@@ -84,8 +84,8 @@ def core(folder):
     import adalib
     from adabook.exercises import checks
     from adalib.datasets.files import write_lines
+    from adalib.evaluate.trials import cores
     from adalib.learn import trees
-    from adalib.threads import cores
 
     word = adalib.load("word-fewshot")
     utility = word.table()

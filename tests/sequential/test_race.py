@@ -14,11 +14,10 @@ from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.sequential.course import Courses, Waves
+from adalib.sequential.course import Courses, Outcome, Waves
 from adalib.sequential.induction import cross_fitted
 from adalib.sequential.race import PricedRace
-from adalib.sequential.race_induction import settle_race
-from adalib.sequential.race_rules import Outcome, PlainRace, PricedMember, decision_points
+from adalib.sequential.race_rules import PlainRace, PricedMember, decision_points, settle_race
 from adalib.sequential.race_session import RaceSession
 from adalib.sequential.streams import make_streams
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.saved import number, numbers
+from adalib.datasets.files import number, numbers
 from adalib.sequential.signals.base import Lesson, Signal
 from adalib.sequential.streams import Streams
 

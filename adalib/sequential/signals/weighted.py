@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adalib.datasets.saved import number
+from adalib.datasets.files import number
 from adalib.sequential.rules import Margin, Rule
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.signals.votes import VoteCount

@@ -150,6 +150,23 @@ def copies(
 # Claims in random cases.
 
 
+def loss_and_bound(
+    budgets: np.ndarray, lost: Mapping[str, np.ndarray], bound: Mapping[str, np.ndarray]
+) -> go.Figure:
+    """Draw the accuracy lost at each budget and its bound, a panel per setting."""
+    parts = [
+        [
+            line(budgets, bound[name], "our bound, price × slack", GREY, width=1.5),
+            line(budgets, lost[name], "lost, V̂(B) − accuracy", _ORANGE, width=2.5),
+        ]
+        for name in lost
+    ]
+    fig = panels(parts, list(lost), shared_xaxes=True)
+    fig.update_yaxes(rangemode="tozero", exponentformat="none", title="accuracy")
+    fig.update_xaxes(title="budget B", row=len(parts))
+    return fig.update_layout(height=520, margin={"t": 80}, legend={"y": 1.1})
+
+
 def claim_bars(fails: Mapping[str, float]) -> go.Figure:
     """Draw a bar per claim, with an orange end for the share of cases in which it fails."""
     failing = np.array(list(fails.values()))

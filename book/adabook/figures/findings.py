@@ -13,6 +13,8 @@ import pandas as pd
 
 from adabook.figures.page import HTML, chapter_name, link
 from adabook.figures.style import COLOURS
+from adabook.headline import headline
+from adabook.paper.text_results import ranked_with_weighted_votes
 from adalib.evaluate.intervals import Interval, in_points
 
 # The dot plot of a finding. All findings share one scale, in points; the rest is in the units of
@@ -79,6 +81,34 @@ def finding(words: str, label: str, gains: Mapping[str, Interval]) -> HTML:
     quote = f"<strong>{html.escape(large)} points</strong> <span>{html.escape(words)}.</span>"
     markup = f"<p>{quote} {link(label, chapter_name('In the book'))}</p>{_dot_plot(gains)}"
     return HTML(f'<div class="adalib-finding">{markup}</div>')
+
+
+def welcome() -> dict[str, HTML]:
+    """The findings of the welcome page by name: same questions, votes, budgets and cost."""
+    found = {name: headline(name.lower(), 3, everything=False) for name in ("GSM8K", "MATH")}
+    weights = " and ".join(in_points(causes.weighting.mean) for causes in found.values())
+    return {
+        "finding_price": finding(
+            "An oracle that knows every accuracy curve, with one price for all questions",
+            "oracle-one-price",
+            {name: causes.oracle for name, causes in found.items()},
+        ),
+        "finding_text": finding(
+            "The paper's classifier, trained on 240 of these questions and made to spend its whole "
+            "budget, on the others",
+            "results-priced",
+            {name: ranked_with_weighted_votes(name.lower()) for name in found},
+        ),
+        "finding_watch": finding(
+            "Priced stopping, which looks at the answers as they arrive",
+            "stopping-ladder",
+            {name: causes.stopping for name, causes in found.items()},
+        ),
+        "finding_weights": HTML(
+            f"<p>The confident vote itself adds {weights} points to each of the three, and to the "
+            "random allocation as well.</p>"
+        ),
+    }
 
 
 def _with_interval(gain: Interval) -> str:

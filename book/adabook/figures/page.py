@@ -10,11 +10,14 @@ import html
 import json
 import re
 import uuid
+from importlib.resources import files
 
 import plotly.graph_objects as go
 
 from adabook.figures.hover import describe_points
 from adabook.figures.style import TEMPLATE
+
+_DRAWINGS = files("adabook.figures") / "drawings"
 
 
 class HTML:
@@ -74,6 +77,22 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
     shown = go.Figure(fig).update_layout(template=TEMPLATE)
     describe_points(shown)
     return _Shown(shown, alt)
+
+
+def drawing(name: str, caption: str) -> HTML:
+    """Put a drawing made by hand on the page, with a caption that says what to look for.
+
+    ``name`` is that of a file in ``drawings/``. It becomes part of the page, so that it takes the
+    page's letters and colours, in the dark too.
+
+    >>> drawing("envelope", "**The band skips two answers.**").html.count("<figcaption>")
+    1
+    """
+    svg = (_DRAWINGS / f"{name}.svg").read_text(encoding="utf-8")
+    return HTML(
+        f'<figure class="adalib-figure adalib-drawing">{svg}'
+        f"<figcaption>{bold_finding(caption)}</figcaption></figure>"
+    )
 
 
 def plain(text: str) -> str:

@@ -7,7 +7,7 @@ it. Make it the last expression of a cell.
 from adabook.games.base import Game
 from adabook.games.classroom import market
 from adabook.games.holding import PriceList, bill, hold, hold_run, still_run
-from adabook.games.prices import feed, guess, kinds, lineup, sentence, spend, tangent, votes
+from adabook.games.prices import guess, kinds, lineup, sentence, spend, tangent, votes
 from adabook.games.racing import race
 from adabook.games.stopping import limit_prices, states, stop
 
@@ -15,7 +15,6 @@ __all__ = [
     "Game",
     "PriceList",
     "bill",
-    "feed",
     "guess",
     "hold",
     "hold_run",

@@ -237,22 +237,3 @@ def lineup(acc: ArrayLike, cost: ArrayLike, names: Sequence[str]) -> Game:
         "Line up the steps of all questions, the steepest first.",
         f"In order: {order}.",
     )
-
-
-Gains = tuple[float, float, float, float]
-
-
-def feed(text: Gains, draws: Sequence[Gains], names: Mapping[str, str]) -> Game:
-    """Feed it noise: what a router shows with the text, and with fresh random numbers in its place.
-
-    Gains are (in-sample, held out, low, high), the last two the held-out interval; ``names`` are
-    those of the two bars."""
-    rows = [[round(100 * float(value), 2) for value in gains] for gains in (text, *draws)]
-    gains = (
-        f"With text {rows[0][0]:+.1f} points in-sample and {rows[0][1]:+.1f} held out; "
-        f"with noise {rows[1][0]:+.1f}"
-    )
-    caption = "Train the router on random numbers instead of the text, as often as you like."
-    return Game(
-        "noise", {"rows": rows, "names": dict(names)}, caption, f"{gains} and {rows[1][1]:+.1f}."
-    )

@@ -22,9 +22,9 @@ from adabook.paper.results import recorded_part
 from adalib.datasets.folds import deal
 from adalib.evaluate.baselines import best_mix, from_labels
 from adalib.evaluate.intervals import Interval, mean_interval
+from adalib.evaluate.trials import side_by_side
 from adalib.learn.label_policy import LabelPolicy, regret_weights
 from adalib.solve.oracle import chosen
-from adalib.threads import side_by_side
 
 #: The five classifiers of the paper's ablation, in the order of its table.
 ZOO = ("logistic", "svm", "forest", "mlp", "gbm")

@@ -17,10 +17,10 @@ from adabook.paper.results import recorded_part
 from adabook.paper.settings import TARGETS, utility
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels
+from adalib.evaluate.trials import side_by_side
 from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
-from adalib.threads import side_by_side
 
 #: The shares of the training data that the paper's figure shows.
 SHARES = (0.1, 0.2, 0.25, 0.4, 0.6, 0.8, 1.0)

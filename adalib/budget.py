@@ -1,0 +1,175 @@
+r"""A budget that is held: the price rises with every question that cost more than its budget.
+
+Questions come one by one and never end, so no frontier can be computed in advance. The controller
+moves the price instead. A question that cost more than the budget raises it and one that cost less
+lowers it:
+
+.. math:: \log \lambda_{t+1} = \log \lambda_t + \eta\,\frac{c_t - B}{B}
+
+So the price is a function of the debt, the sum of all :math:`c_t - B`, and a debt that would grow
+without bound meets a price at which every question gets the cheapest rule. Each of several
+controllers holds its own average, and so the average over all of them holds as well.
+"""
+
+from __future__ import annotations
+
+import os
+from math import exp, inf, log
+from pathlib import Path
+from typing import Any
+
+from adalib.datasets.files import (
+    DataError,
+    number,
+    read_json,
+    read_whole,
+    reading,
+    whole,
+    write_lines,
+)
+
+STEP = 0.2
+CREDIT = 20  # unspent budgets that are remembered; a quiet month must not pay for a careless week
+
+
+class BudgetController:
+    r"""Keep the average cost of a question at a budget by moving the price.
+
+    An open question counts with what such questions cost in training, and with its own cost once
+    it is closed. Explained in the chapter "Deploy".
+
+    Parameters
+    ----------
+    budget, price : float
+        The average cost to hold, and the first price.
+    step : float
+        How far the logarithm of the price moves for a question of twice the budget.
+    low : float
+        A price below which the controller never goes: what gains less is not asked.
+
+    Attributes
+    ----------
+    asked : int
+        Questions that were closed.
+    spent : float
+        What they cost.
+    closed, opened : float
+        What closed and open questions cost above their budgets.
+
+    Examples
+    --------
+    >>> controller = BudgetController(budget=4, price=0.02)
+    >>> controller.open(4)
+    >>> controller.close(4, cost=8)
+    >>> round(controller.price, 4), controller.average
+    (0.0244, 8.0)
+    """
+
+    def __init__(
+        self, budget: float, price: float, *, step: float = STEP, low: float = 0.0
+    ) -> None:
+        for name, value in (("budget", budget), ("price", price), ("step", step)):
+            if not 0 < value < inf:
+                raise ValueError(f"the {name} is {value}; give a positive number")
+        self.budget = float(budget)
+        self.first_price = float(price)
+        self.step = float(step)
+        self.low = float(low)
+        self.asked = 0
+        self.spent = 0.0
+        self.closed = 0.0
+        self.opened = 0.0
+        self._open_now = 0
+        self._file: Path | None = None
+
+    @property
+    def debt(self) -> float:
+        """What was spent above the budget, open questions as they count."""
+        return self.closed + self.opened
+
+    @property
+    def price(self) -> float:
+        """What the next unit of cost must bring, in accuracy."""
+        # The exponent is bounded only to stay a float: no price beyond e^600 decides anything.
+        price = exp(min(log(self.first_price) + self.step * self.debt / self.budget, 600.0))
+        return max(price, self.low)
+
+    @property
+    def average(self) -> float | None:
+        """Average cost of the questions closed so far; None before the first."""
+        return self.spent / self.asked if self.asked else None
+
+    def open(self, expected: float) -> None:
+        """Begin a question that should cost ``expected``."""
+        self._open_now += 1
+        self.opened += expected - self.budget
+
+    def drop(self, expected: float) -> None:
+        """End a question that was opened with ``expected``, as if it had never come."""
+        self._open_now -= 1
+        # Exactly zero when none is open, whatever the rounding of the sums.
+        self.opened = self.opened - (expected - self.budget) if self._open_now else 0.0
+
+    def close(self, expected: float, cost: float) -> None:
+        """End a question that was opened with ``expected`` and cost ``cost``."""
+        if not 0 <= cost < inf:
+            raise ValueError(f"the cost is {cost}; give a number, 0 or more")
+        self.drop(expected)
+        self.asked += 1
+        self.spent += cost
+        floor = -CREDIT * self.budget - max(self.opened, 0.0)
+        self.closed = max(self.closed + cost - self.budget, floor)
+        if self._file is not None:
+            write_lines(self._file, [self._record()])
+
+    def bound(self, at_once: int, *, high: float, cheapest: float, most: float) -> float:
+        """Return the most by which costs can ever pass their budgets in sum.
+
+        Parameters
+        ----------
+        at_once : int
+            The most questions that are open at a time.
+        high : float
+            The price from which every question gets the cheapest rule.
+        cheapest, most : float
+            What a question costs by that rule, at most the budget, and what no question passes.
+
+        Returns
+        -------
+        float
+            In the unit of the budget.
+
+        Examples
+        --------
+        >>> BudgetController(3, 0.02).bound(16, high=0.02, cheapest=1, most=40)
+        622.0
+        """
+        until_high = self.budget / self.step * log(max(high / self.first_price, 1.0))
+        return until_high + (at_once - 1) * (most - cheapest) + max(most - self.budget, 0.0)
+
+    def keep_in(self, path: str | os.PathLike) -> None:
+        """Go on from the debt that a small file remembers, and keep it there from now on.
+
+        Questions that are open when a program is killed are not in the file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; if there is none yet, the debt begins at 0.
+        """
+        self._file = Path(path)
+        if self._file.exists():
+            saved = read_json(read_whole(path), str(path))
+            try:
+                with reading(saved, "debt", 1):
+                    self.asked = whole(saved["asked"], "asked", 0, 10**15)
+                    self.spent = number(saved["spent"], "spent", 0)
+                    self.closed = number(saved["debt"], "debt")
+            except DataError as error:
+                raise DataError(f"{path}: {error}, or remove the file") from None
+        write_lines(self._file, [self._record()])
+
+    def _record(self) -> dict[str, Any]:
+        """What the file holds."""
+        sums = {"asked": self.asked, "spent": self.spent, "debt": self.closed}
+        return {"kind": "debt", "version": 1, **sums}
