@@ -26,7 +26,9 @@ REFERENCE = "book/api"
 #: The files for leaving the book, in the order in which one needs them, and what to read in each.
 LEAVING = {
     "collect": ["collect"],
-    "router": ["Router", "BudgetController"],
+    "endpoint": ["model_asker"],
+    "budget": ["BudgetController"],
+    "router": ["Router"],
     "server": ["serve"],
     "cli": ["solve", "evaluate", "explore", "fit"],
     "scale": ["solve"],

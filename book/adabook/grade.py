@@ -24,7 +24,7 @@ from adabook.judge import verdicts
 
 #: The file in an autograder that names the exercises and, for homework, holds the keys.
 SHEET = "sheet.json"
-_CELL_SECONDS = 60  # a cell that takes longer is interrupted, and the next one runs
+_CELL_SECONDS = 120  # a cell that takes longer is interrupted, and the next one runs
 _SECONDS = 900  # a notebook that takes longer is stopped, and gets no points
 
 # Practice checks would cost time, and an endless function would be waited for twice.
@@ -111,9 +111,10 @@ def _answers(file: Path, sheet: Mapping[str, Any], folder: Path) -> dict[str, An
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"the notebook did not end within {_SECONDS} seconds") from None
+    if done.returncode < 0:
+        raise RuntimeError("the notebook ended the process that ran it")
     if done.returncode:
-        last = done.stderr.strip().split("\n")[-1]
-        raise RuntimeError(last[:300] or "the notebook ended the process that ran it")
+        raise RuntimeError(done.stderr.strip().splitlines()[-1][:300])
     found = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
     return {**found, "faults": json.loads(done.stdout.splitlines()[-1])}
 
@@ -124,7 +125,10 @@ def _run(folder: Path) -> None:
     from nbclient import NotebookClient
 
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
-    notebook = nbformat.read(task["file"], as_version=4)
+    try:
+        notebook = nbformat.read(task["file"], as_version=4)
+    except Exception as error:  # a student may hand in any file
+        sys.exit(f"this file is not a notebook: {' '.join(str(error).split())}")
     work = folder / "work"
     work.mkdir()
     client = NotebookClient(

@@ -115,7 +115,7 @@ def cut_page(text: str) -> str:
     for solution in soup.select(".solution"):
         solution.decompose()
     for link in soup.select("[href]"):
-        if not link.decomposed and _NOT_THEIRS.search(link["href"]):
+        if not link.decomposed and _NOT_THEIRS.search(str(link["href"])):
             (link.find_parent("li") or link).decompose()
     for caption in soup.find_all("span", class_="caption-text", string="For teachers"):
         caption.string = "Homework"

@@ -13,12 +13,13 @@ import zipfile
 import nbformat
 import pytest
 from conftest import ROOT
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_notebook
 
 from adabook.grade import SHEET
 from adabook.homework import drawn_questions
 from editions.otter import (
     Exercise,
+    _names,
     assignment,
     homework_exercise,
     homework_notebook,
@@ -101,6 +102,7 @@ def homework(tmp_path_factory):
     for name, notebook in files.items():
         nbformat.write(notebook, submissions / f"{name}.ipynb")
     (submissions / "broken.ipynb").write_text('{"cells": [', encoding="utf-8")
+    (submissions / "list.ipynb").write_text("[]", encoding="utf-8")
     exercises = [homework_exercise(name) for name in QUESTIONS]
     pack = autograder(folder, exercises, homework_roster(SECRET, STUDENTS))
     return graded(pack, submissions, folder / "points.csv", [ROOT, ROOT / "book"])
@@ -120,6 +122,7 @@ def test_points_are_those_deserved(homework):
         "student-8": 0,
         "student-9": 5,
         "broken": 0,
+        "list": 0,
     }
 
 
@@ -131,7 +134,8 @@ def test_notes_name_the_copy_and_not_the_one_who_was_copied(homework):
     assert "those of student-7" in homework["student-7"]["note"]
     assert "not graded" in homework["student-8"]["note"]
     assert "SyntaxError" in homework["student-9"]["note"]
-    assert "not graded" in homework["broken"]["note"]
+    assert "not a notebook" in homework["broken"]["note"]
+    assert "not a notebook" in homework["list"]["note"]
 
 
 def test_hints_are_in_the_table(homework):
@@ -146,7 +150,7 @@ def test_an_endless_cell_costs_its_limit_once(tmp_path, monkeypatch):
     folder = tmp_path / "run"
     folder.mkdir()
     nbformat.write(handed_in("student-1", extra="while True: pass"), tmp_path / "endless.ipynb")
-    task = {"file": str(tmp_path / "endless.ipynb"), "names": ["my_bill"]}
+    task = {"file": str(tmp_path / "endless.ipynb"), "names": ["my_bill"], "has_checks": False}
     (folder / "task.json").write_text(json.dumps(task))
     grade._run(folder)
     answers = json.loads((folder / "answers.json").read_text())
@@ -158,15 +162,15 @@ def solved(name):
     whole = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     student = nbformat.from_dict({**whole, "cells": without_solutions(whole.cells)})
     notebook, exercises = assignment(student, whole)
-    kept = [
-        cell
-        for cell in notebook.cells
-        if cell.cell_type == "code" and "otter_ignore" not in cell.metadata.get("tags", [])
-    ]
-    kept += [
-        new_code_cell(_kept(source, exercises)) for _, source in solution_cells(whole.cells)[1]
-    ]
-    return nbformat.v4.new_notebook(cells=kept), exercises
+    answers = [_kept(source, exercises) for _, source in solution_cells(whole.cells)[1]]
+    needed = set().union(*(_names(answer, ast.Load) for answer in answers))
+    kept = []
+    for cell in reversed([cell for cell in notebook.cells if cell.cell_type == "code"]):
+        # The chapter's long computations are left out if no solution uses them.
+        if _names(cell.source, ast.Store) & needed:
+            needed |= _names(cell.source, ast.Load)
+            kept.insert(0, cell)
+    return new_notebook(cells=[*kept, *map(new_code_cell, answers)]), exercises
 
 
 def _kept(source: str, exercises: list[Exercise]) -> str:
