@@ -16,7 +16,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "vote.answers": ["answer_classes", "same_answer"],
         "vote.extract": ["extract_answer"],
         "vote.estimators": [
-            "acc_iid",
             "acc_subsets",
             "acc_windows",
             "best_of",

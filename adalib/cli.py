@@ -267,7 +267,7 @@ def evaluate(
 
 def _promised(row: HeldOutRow) -> dict[str, Any]:
     """Return the fields of a row that --json prints; a race is judged by its waiting too."""
-    from adalib.evaluate.trials import RACE
+    from adalib.evaluate.compare import RACE
 
     names = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
     if row.policy == RACE:
@@ -278,7 +278,7 @@ def _promised(row: HeldOutRow) -> dict[str, Any]:
 def _next_step(file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow]) -> str:
     """Return the command to type next: fit the policy that pays, or look at the file."""
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.trials import RACE
+    from adalib.evaluate.compare import RACE
     from adalib.evaluate.verdict import judged
 
     judgement = judged(rows)[0]

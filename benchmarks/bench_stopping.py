@@ -11,8 +11,9 @@ import time
 import numpy as np
 
 from adalib.datasets.loading import load
+from adalib.evaluate.compare import stopping_policies
 from adalib.evaluate.heldout import held_out
-from adalib.evaluate.trials import planning_policies, stopping_policies
+from adalib.evaluate.trials import planning_policies
 from adalib.learn.features import text_features
 from adalib.sequential.policy import PricedStopping
 

@@ -21,9 +21,10 @@ import numpy as np
 import adalib
 from adabook.recorded import REPEATS, STOPS, figures, model_cells, record
 from adalib.datasets.responses import Responses
+from adalib.evaluate.compare import STOPPING
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.trials import STOPPING, Learner, Planner
+from adalib.evaluate.trials import Learner, Planner
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
 

@@ -1,12 +1,16 @@
-"""Compare all policies that a file of answers allows, at average costs that one can read."""
+"""Compare all policies that a file of answers allows, at average costs that one can read.
+
+Which policies there are depends on the file: several models can only be planned for, one model's
+answers can also be stopped, and answers with tokens can race. All of them take the same trial
+(`adalib.held_out`), and whatever is paid, costs are given in average answers.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -14,17 +18,16 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import (
-    RACE,
-    Learner,
-    Planner,
-    RaceInAnswers,
-    planning_policies,
-    stopping_policies,
-)
+from adalib.evaluate.trials import Learner, Planner, Questions, planning_policies
+from adalib.sequential.peers import PEERS, TunedRules
+from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
+from adalib.sequential.streams import Cost
 
-Cost = Literal["samples", "tokens"]
+#: The row of `adalib.PricedRace`, where answers have tokens.
+RACE = "race"
+#: Policies that watch the answers come in, by the names of their rows.
+STOPPING = ("priced", "priced_votes", *PEERS)
 
 
 def compare(
@@ -141,6 +144,30 @@ def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Learner | Pl
     if responses.tokens is not None:
         policies[RACE] = PricedRace() if cost == "tokens" else RaceInAnswers(PricedRace())
     return policies
+
+
+def stopping_policies(seed: int = 0, cost: Cost = "samples") -> dict[str, Learner | Planner]:
+    """Return the learners that decide while answers arrive: all signals, votes alone, peers."""
+    return {
+        "priced": PricedStopping(seed=seed, cost=cost),
+        "priced_votes": PricedStopping(("votes",), seed=seed, cost=cost),
+        **{name: TunedRules(PEERS[name], seed=seed, cost=cost) for name in PEERS},
+    }
+
+
+@dataclass(frozen=True)
+class RaceInAnswers:
+    """A race in a trial that counts cost in answers: tokens become average training answers."""
+
+    race: PricedRace
+
+    def trial(
+        self, train: Questions, test: Questions, targets: Sequence[float]
+    ) -> list[tuple[np.ndarray, ...]]:
+        """Run the race's own trial at the same targets in tokens."""
+        unit = float(train.answers.tokens.mean())
+        outcomes = self.race.trial(train, test, [target * unit for target in targets])
+        return [(cost / unit, *others) for cost, *others in outcomes]
 
 
 def column(responses: Responses | Menu, name: str) -> Sequence:

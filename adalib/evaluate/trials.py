@@ -2,7 +2,7 @@
 
 A policy that plans (anything with ``fit`` and ``predict``) names a budget before it asks; its cost
 and accuracy are read off the table of the scoring half. A rule that watches the answers come in
-brings its own ``trial``.
+brings its own ``trial``. Folds are tried side by side, one thread per processor.
 """
 
 from __future__ import annotations
@@ -25,18 +25,10 @@ from tqdm import tqdm
 from adalib.evaluate.baselines import PLANS, from_labels
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
-from adalib.sequential.peers import PEERS, TunedRules
-from adalib.sequential.policy import PricedStopping
-from adalib.sequential.race import PricedRace
-from adalib.sequential.streams import Cost
 from adalib.table import UtilityTable
 
 #: Policies that learn nothing, in the order of their rows.
 BASELINES = ("oracle", "oracle_in_sample", "mix", *PLANS)
-#: The row of `adalib.PricedRace`, where answers have tokens.
-RACE = "race"
-#: Policies that watch the answers come in.
-STOPPING = ("priced", "priced_votes", "margin", "adaptive_consistency", "esc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,30 +91,6 @@ class Planner(typing.Protocol):
 def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
     """Return the learners that decide before asking, by the names of their rows."""
     return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
-
-
-def stopping_policies(seed: int = 0, cost: Cost = "samples") -> dict[str, Learner | Planner]:
-    """Return the learners that decide while answers arrive: all signals, votes alone, peers."""
-    return {
-        "priced": PricedStopping(seed=seed, cost=cost),
-        "priced_votes": PricedStopping(("votes",), seed=seed, cost=cost),
-        **{name: TunedRules(PEERS[name], seed=seed, cost=cost) for name in STOPPING[2:]},
-    }
-
-
-@dataclass(frozen=True)
-class RaceInAnswers:
-    """A race in a trial that counts cost in answers: tokens become average training answers."""
-
-    race: PricedRace
-
-    def trial(
-        self, train: Questions, test: Questions, targets: Sequence[float]
-    ) -> list[tuple[np.ndarray, ...]]:
-        """Run the race's own trial at the same targets in tokens."""
-        unit = float(train.answers.tokens.mean())
-        outcomes = self.race.trial(train, test, [target * unit for target in targets])
-        return [(cost / unit, *others) for cost, *others in outcomes]
 
 
 def checked_learners(

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from adalib.evaluate.compare import RACE, STOPPING
 from adalib.evaluate.intervals import (
     Interval,
     cautious_bound,
@@ -23,7 +24,7 @@ from adalib.evaluate.intervals import (
     mean_interval,
 )
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import BASELINES, RACE, STOPPING
+from adalib.evaluate.trials import BASELINES
 
 _FIRST = 1 / 20  # of the questions only choose, since there is none before them
 
@@ -33,9 +34,9 @@ WRONG = 0.04
 _UNSPENT = 0.05  # of a budget: a policy that leaves more than this unspent is said to
 _MOST_TIMES = 1e4  # times the questions at hand: more are not asked for
 
-
 #: Groups below which a verdict by group can hardly ever say that anything pays.
 FEW_GROUPS = 60
+_FEW = f"Below about {FEW_GROUPS} groups a verdict by group has almost no power."
 
 
 def verdict(
@@ -292,9 +293,6 @@ def _method(found: Judgement) -> str:
         f"Among {n:,} {found.unit}, up to {unseen:.1%} that lose everything may stay unseen "
         f"({points:.1f} points), which the verdict allows for."
     )
-
-
-_FEW = f"Below about {FEW_GROUPS} groups a verdict by group has almost no power."
 
 
 def _by_groups(found: Judgement) -> str:

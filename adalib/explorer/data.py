@@ -1,4 +1,8 @@
-"""The data of a setting for the explorer: a compact dictionary that is ready for JSON."""
+"""The data of a setting for the explorer: a compact dictionary that is ready for JSON.
+
+A page computes the oracle itself, so it needs the table unrounded, and the votes of each half of
+the answers where it is to score the oracle honestly. Tables of one's own come as CSV (`read_csv`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Backward induction: what going on is worth at every checkpoint, at many prices at once."""
+"""Backward induction: what going on is worth at every checkpoint, at many prices at once.
+
+At the last checkpoint there is nothing to decide. One checkpoint earlier, going on brings what the
+last one brought, less the price of its answers, and a regression predicts that from what is known.
+Where the prediction is not positive one stops, and so on back to the first checkpoint. The work is
+in the products of features, which all prices share.
+"""
 
 from __future__ import annotations
 

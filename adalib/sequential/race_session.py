@@ -1,4 +1,8 @@
-"""The live race: one question whose answers run side by side, decided by a fitted `PricedRace`."""
+"""The live race: one question whose answers run side by side, decided by a fitted `PricedRace`.
+
+Each finish is a moment of decision: close, wait for the next finish, or start a second wave. Once
+the race is closed, the answers that still run are cancelled, and what they had written is paid for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Plain stopping rules, which need no fit, and where they stop."""
+"""Plain stopping rules, which need no fit, and where they stop.
+
+A rule looks at the state of a vote (`adalib.sequential.votes.Votes`) and says whether to stop:
+after a fixed number of answers, at a lead, or once the leader is probably the most frequent answer.
+Since the state of a replay holds arrays, one call decides for every moment of every stream.
+"""
 
 from __future__ import annotations
 

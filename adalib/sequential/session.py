@@ -1,4 +1,8 @@
-"""The live session: one question whose answers arrive, decided by a fitted policy."""
+"""The live session: one question whose answers arrive, decided by a fitted policy.
+
+A session is what a replay does, for one question and without its gold answer. It takes one answer
+at a time, tells whether another is worth its price, and how many to ask for at once.
+"""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ REFERENCE = "book/api"
 #: The files for leaving the book, in the order in which one needs them, and what to read in each.
 LEAVING = {
     "collect": ["collect"],
+    "endpoint": ["model_asker"],
     "budget": ["BudgetController"],
     "router": ["Router"],
     "server": ["serve"],

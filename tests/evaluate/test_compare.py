@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adalib.datasets.populations import beta_population
-from adalib.evaluate.compare import compare
-from adalib.evaluate.trials import BASELINES, STOPPING
+from adalib.evaluate.compare import STOPPING, compare
+from adalib.evaluate.trials import BASELINES
 
 PLANNED = (*BASELINES, "label", "curve")
 

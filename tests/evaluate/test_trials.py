@@ -8,8 +8,9 @@ import pytest
 
 import adalib
 from adalib.datasets.populations import beta_population, flat_null
+from adalib.evaluate.compare import STOPPING, stopping_policies
 from adalib.evaluate.heldout import Known, Protocol, held_out
-from adalib.evaluate.trials import STOPPING, planning_policies, stopping_policies
+from adalib.evaluate.trials import planning_policies
 from adalib.evaluate.verdict import verdict
 from adalib.sequential.peers import PEERS, TunedRules
 

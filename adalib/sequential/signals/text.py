@@ -1,4 +1,8 @@
-"""What the text of a question says before anything is asked."""
+"""What the text of a question says before anything is asked.
+
+A kernel regression on the features of the text predicts the accuracy of one answer and of a long
+vote. Where it explains next to nothing of what training questions did, the signal is left out.
+"""
 
 from __future__ import annotations
 

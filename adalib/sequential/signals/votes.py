@@ -1,4 +1,7 @@
-"""Plain vote counts."""
+"""Plain vote counts: how far ahead the leading answer is, and how many others there are.
+
+This signal is always used. Weighted votes (`adalib.sequential.signals.weighted`) build on it.
+"""
 
 from __future__ import annotations
 

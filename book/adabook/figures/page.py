@@ -90,7 +90,7 @@ def drawing(name: str, caption: str) -> HTML:
     """
     svg = (_DRAWINGS / f"{name}.svg").read_text(encoding="utf-8")
     return HTML(
-        f'<figure class="adalib-figure adalib-drawing">{svg}'
+        f'<figure class="adalib-drawing">{svg}'
         f"<figcaption>{bold_finding(caption)}</figcaption></figure>"
     )
 
