@@ -86,7 +86,7 @@ def finding(words: str, label: str, gains: Mapping[str, Interval]) -> HTML:
 def welcome() -> dict[str, HTML]:
     """The findings of the welcome page by name: same questions, votes, budgets and cost."""
     found = {name: headline(name.lower(), 3, everything=False) for name in ("GSM8K", "MATH")}
-    weights = " and ".join(in_points(causes.weighting.mean) for causes in found.values())
+    weights = " and ".join(in_points(float(causes.weighting.mean)) for causes in found.values())
     return {
         "finding_price": finding(
             "An oracle that knows every accuracy curve, with one price for all questions",
