@@ -19,9 +19,7 @@ from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.solve.hull import mix_cost
 from adalib.table import UtilityTable
 
-# The figures of a row: those that are computed question by question, and means over the halves.
-_FIGURES = ("accuracy", "low", "high", "mix_accuracy", "gain", "gain_low", "gain_high")
-_MEANS = ("cost", "mix_cost", "waiting", "imitation", "majority")
+_MEANS = ("cost", "mix_cost", "waiting", "imitation", "majority")  # of a row, over the halves
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -185,23 +183,23 @@ class Scores:
         gain = _interval(gains, least=-1.0)
         # The mix is not compared with itself.
         compared = np.where([policy == "mix" for _, policy in keys], np.nan, 1.0)
-        columns = [
-            accuracy.mean,
-            accuracy.low,
-            accuracy.high,
-            mix_accuracy,
-            gain.mean,
-            compared * gain.low,
-            compared * gain.high,
-            *np.array([np.mean(self._means[key], axis=0) for key in keys]).T,
-        ]
-        names = _FIGURES + _MEANS
+        figures: dict[str, Any] = {
+            "accuracy": accuracy.mean,
+            "low": accuracy.low,
+            "high": accuracy.high,
+            "mix_accuracy": mix_accuracy,
+            "gain": gain.mean,
+            "gain_low": compared * gain.low,
+            "gain_high": compared * gain.high,
+        }
+        means = np.array([np.mean(self._means[key], axis=0) for key in keys])
+        figures |= dict(zip(_MEANS, means.T, strict=True))
         return [
             {
-                name: figure if np.isfinite(figure) else None
-                for name, figure in zip(names, row, strict=True)
+                name: float(column[row]) if np.isfinite(column[row]) else None
+                for name, column in figures.items()
             }
-            for row in np.column_stack(columns).tolist()
+            for row in range(len(keys))
         ]
 
 

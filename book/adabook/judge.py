@@ -82,7 +82,9 @@ def _judged(asked: Mapping[str, Any]) -> Verdict:
         check = Checker({name: Value(name, **asked["key"])})
     with _Functions() as functions:
         checked = check(name, plain.from_plain(asked["answer"], functions.function))
-    return Verdict(bool(checked.right), "" if checked.right else checked.hint or "not answered")
+    if checked.right is None:
+        return Verdict(False, "not answered")
+    return Verdict(checked.right, "" if checked.right else checked.hint)
 
 
 class _Functions:

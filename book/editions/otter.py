@@ -232,7 +232,7 @@ def _write_autograder(
         file.write_text(hidden_test(exercise, roster), encoding="utf-8")
     shutil.copy(wheel, folder)
     package = f"adalib[learn,math,pages] @ file:///autograder/source/files/{wheel.name}"
-    requirements = f"{package}\ncloudpickle\nipywidgets\nanywidget\n"
+    requirements = f"{package}\ncloudpickle\nipykernel\nipywidgets\nanywidget\n"
     (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
     options = ["--tests-dir", "tests", "--requirements", "requirements.txt", "--output-path"]
     subprocess.run(
