@@ -10,6 +10,8 @@ PORT ?= 8000
 # One more than two cores: a test often waits, for a browser or a server.
 WORKERS ?= 3
 EDITIONS := PYTHONPATH=book $(PY) -m editions
+# Several notebooks or tests run at a time: threads of each would wait for one another.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # No start-up files of the reader's own IPython in our notebooks.
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
@@ -21,7 +23,7 @@ help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
 book: $(VENV)/book.stamp wheel  ## build the book, running the notebooks that changed
-	@$(VENV)/bin/jupyter-book build . -W --keep-going || { rm -rf _build/.doctrees; exit 1; }
+	@$(ONE_THREAD) $(VENV)/bin/jupyter-book build . -W --keep-going || { rm -rf _build/.doctrees; exit 1; }
 	@echo "Open  file://$(CURDIR)/_build/html/index.html"
 
 live: book  ## put Python beside the book, so that its cells run in the page (fetched once, 106 MB)
@@ -70,7 +72,7 @@ dist/.built: $(shell find adalib book/adabook data -type f ! -name '*.pyc') pypr
 
 test: $(VENV)/test.stamp book browser  ## run every check: style, the package, the book in a browser, a real model
 	@$(EDITIONS) live & $(MAKE) --no-print-directory lint && wait # where that cannot be fetched, tests/live says what to do
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 40 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 
 lint: $(VENV)/test.stamp  ## check style, spelling, types, and who imports whom
