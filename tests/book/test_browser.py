@@ -306,6 +306,7 @@ def test_page_is_whole_with_the_network_cut(visit, name):
 
     page.evaluate(THIN)
     page.set_viewport_size(PHONE)
+    page.wait_for_timeout(500)  # what scrolls takes the focus a moment after the width changed
     assert barriers(page, WIDTH) == []
     page.set_viewport_size(LAPTOP)
     assert barriers(page, CONTRAST, others=True) == []

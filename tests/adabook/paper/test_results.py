@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
-from hypothesis import given
-from hypothesis import strategies as st
 
 import adalib
 from adabook import paper
@@ -104,26 +102,6 @@ def test_what_the_printed_tables_imply_for_held_out_questions():
     assert (implied.held_out_imitation < implied.majority).sum() == 10
     assert (implied.accuracy - implied.accuracy_if).abs().max() == pytest.approx(0.0026, abs=5e-5)
     assert (implied.imitation - implied.imitation_if).abs().max() == pytest.approx(0.014, abs=5e-4)
-
-
-def test_the_mix_costs_what_its_hull_says():
-    curve, cost = [[0.4, 0.4, 0.6]], [1, 2, 4]
-    assert [
-        results.mix_cost(curve, cost, accuracy) for accuracy in (0.4, 0.5, 0.6)
-    ] == pytest.approx([1, 2.5, 4])
-    assert np.isnan(results.mix_cost(curve, cost, 0.61))
-
-
-@given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.floats(1, 4))
-def test_mix_cost_is_the_inverse_of_the_best_mix(curve, budget):
-    cost = [1.0, 2.0, 4.0]
-    plan = adalib.best_mix([curve], cost, budget)
-    needed = results.mix_cost([curve], cost, float(plan.expected([curve])[0]))
-    assert needed <= plan.expected(cost)[0] + 1e-6
-    assert (
-        adalib.best_mix([curve], cost, needed + 1e-9).expected([curve])[0]
-        >= plan.expected([curve])[0] - 1e-6
-    )
 
 
 @pytest.fixture(scope="module")
