@@ -10,6 +10,7 @@ import httpx
 import numpy as np
 import openai
 import pytest
+from conftest import run_to_end
 from upstream import Upstream, listening
 
 from adalib import PricedRace, PricedStopping, Router, beta_population, load
@@ -104,7 +105,7 @@ def test_an_async_client_with_many_questions_at_once(pair):
             calls = [asking.chat.completions.create(**CALL) for _ in range(20)]
             return await asyncio.gather(*calls)
 
-    replies = asyncio.run(ask_all())
+    replies = run_to_end(ask_all())
     assert {reply.choices[0].message.content for reply in replies} == {"Answer: 7"}
     assert router.controller.asked == 20
     assert router.controller.spent == len(upstream.seen)
