@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adalib
-from adabook.prose import give, glue, seconds
+from adabook.prose import give, glue
 
 
 @pytest.fixture
@@ -32,14 +32,6 @@ def test_numbers_are_given_under_their_prefix(glued):
     interval = adalib.mean_interval([0.0, 1.0, 1.0])
     give(gain=interval)
     assert glued == {f"gain_{part}": getattr(interval, part) for part in ("mean", "low", "high")}
-
-
-def test_seconds_are_those_of_the_shortest_run(monkeypatch):
-    ticks = iter([0.0, 3.0, 10.0, 11.0, 20.0, 22.0])
-    monkeypatch.setattr("timeit.default_timer", lambda: next(ticks))
-    done = []
-    assert seconds(lambda: done.append(1), repeats=3) == 1.0
-    assert len(done) == 3
 
 
 def test_outside_the_book_a_number_is_given_to_nobody(monkeypatch):
