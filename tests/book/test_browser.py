@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import HTML, ROOT, toc_pages
+from playwright.sync_api import expect
 
 from adabook import figures
 
@@ -439,8 +440,8 @@ def test_results_appear_while_a_reader_types_and_arrows_walk_them(html, page):
     page.keyboard.press("Control+k")
     page.keyboard.type("winner")
     links = page.locator(".adalib-found li a")
-    links.first.wait_for()
-    assert "winner" in links.first.inner_text()
+    # results change with every letter, so wait for those of the whole word
+    expect(links.first).to_contain_text("winner")
     for key, at in (("ArrowDown", 0), ("ArrowDown", 1), ("ArrowUp", 0)):
         page.keyboard.press(key)
         assert links.nth(at).evaluate("(link) => link === document.activeElement")
