@@ -26,7 +26,6 @@ from rivals import CONFIDENT, PEERS, PUBLISHED, Published, TunedRivals
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
 from adabook.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
-from adalib.budget import BudgetController
 from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
@@ -36,6 +35,7 @@ from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores, mix_for
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
+from adalib.sequential.budget import BudgetController
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.priced import LEAST
 from adalib.sequential.replay import REPLAYS
