@@ -41,7 +41,7 @@ def test_the_readme_is_short():
 
 
 def test_the_readme_shows_what_was_found_before_any_code():
-    order = [README.index(part) for part in ("What we found", "![", "make book", "```python")]
+    order = [README.index(part) for part in ("Findings", "![", "make book", "```python")]
     assert order == sorted(order)
 
 
