@@ -1,8 +1,9 @@
 """Ask an OpenAI-compatible endpoint for one answer, and read what it replies.
 
-The `openai` package sends the request. A reply becomes an `Answer`: its text, the answer that the
-text gives, and the numbers that a vote may be weighted by. `adalib.collect` asks for many such
-answers, and `adalib.router` for as many as a question is worth.
+This is what `adalib.collect`, `adalib.router` and `adalib.server` have in common, and so it is a
+file of its own: `collect` samples many such answers, and the router asks for as many as a question
+is worth. The `openai` package sends the request. A reply becomes an `Answer`: its text, the answer
+that the text gives, and the numbers that a vote may be weighted by.
 """
 
 from __future__ import annotations

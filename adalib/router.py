@@ -2,8 +2,8 @@
 
 A router decides on one question at a time. It starts a session of its policy at the price of the
 moment, asks a model for as many answers as the session wants, and returns the winner of the vote.
-What the question cost then moves the price (`adalib.budget`), so that the average cost stays at the
-budget.
+What the question cost then moves the price (`adalib.sequential.budget`), so that the average cost
+stays at the budget.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adalib.budget import BudgetController
 from adalib.datasets.files import DataError, number, read_json, read_whole, reading, write_lines
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.endpoint import Answer, Ask
 from adalib.learn.embedding import TextEmbedding
 from adalib.learn.features import text_values
+from adalib.sequential.budget import BudgetController
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.priced import LEAST
 from adalib.sequential.race import PricedRace

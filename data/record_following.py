@@ -19,10 +19,10 @@ from record_stopping import Followed
 
 import adalib
 from adabook.recorded import record
-from adalib.budget import BudgetController
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.trials import Questions
+from adalib.sequential.budget import BudgetController
 from adalib.sequential.priced import LEAST
 
 SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot")

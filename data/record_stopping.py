@@ -26,16 +26,16 @@ from rivals import CONFIDENT, PEERS, PUBLISHED, Published, TunedRivals
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
 from adabook.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
-from adalib.budget import BudgetController
 from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import compared
 from adalib.evaluate.heldout import Protocol, held_out, oracles_at
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.scores import HeldOutRow, Outcome, Scores, mix_for
+from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
+from adalib.sequential.budget import BudgetController
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.priced import LEAST
 from adalib.sequential.replay import REPLAYS
@@ -342,7 +342,7 @@ def weighted_bars(
             plans = {"mix_weighted": mix, "oracle_weighted": from_labels(labels, chosen.k)}
             for name, plan in plans.items():
                 outcome = Outcome(*plan.outcome(scored))
-                scores.add(name, target, outcome, mix_for(outcome, plain))
+                scores.add(name, target, outcome, plain)
     return scores.rows(members(responses, groups), families=groups is not None)
 
 

@@ -20,7 +20,7 @@ import adalib
 from adabook.recorded import figures, record
 from adalib.datasets.folds import deal
 from adalib.datasets.responses import SAMPLED, Responses
-from adalib.evaluate.scores import Outcome, Scores, mix_for
+from adalib.evaluate.scores import Outcome, Scores
 from adalib.evaluate.trials import Fold, Half, Learner, Planner, learned, planning_policies
 from adalib.sequential.policy import PricedStopping
 
@@ -66,12 +66,13 @@ def moved(
     rows = []
     for way in ways:
         folds = list(ways_to_learn(old, new, answers.questions, way))
-        outcomes = learned(both, both, targets, folds, np.arange(answers.n), list(learners.items()))
+        found = learned(both, both, targets, folds, np.arange(answers.n), list(learners.items()))
         scores = Scores(list(learners))
-        for name, by_target in zip(learners, outcomes[..., old.n :], strict=True):
-            for target, (cost, accuracy, *_) in zip(targets, by_target, strict=True):
-                outcome = Outcome(cost, accuracy)
-                scores.add(name, target, outcome, mix_for(outcome, score))
+        for place, name in enumerate(learners):
+            for number, target in enumerate(targets):
+                cost = found.cost[place, number, old.n :]
+                accuracy = found.accuracy[place, number, old.n :]
+                scores.add(name, target, Outcome(cost, accuracy), score)
         for row in scores.rows(np.arange(new.n)):
             rows.append({"way": way, **figures(row), "missed": round(row.cost - row.target, 5)})
     return rows

@@ -65,16 +65,6 @@ def pytest_collection_modifyitems(items):
             item.runtest = functools.partial(in_own_thread, item.runtest)
 
 
-def on_a_loop(test):
-    """Run a test that is a coroutine to its end."""
-
-    @functools.wraps(test)
-    def run(*args, **given):
-        run_to_end(test(*args, **given))
-
-    return run
-
-
 def toc_pages() -> list[str]:
     """List the pages that _toc.yml names, in order, without suffix: "book/intro",
     "notebooks/00_data", ..."""

@@ -36,19 +36,6 @@ def test_the_lines_on_a_page_run(tmp_path, monkeypatch, capsys, page, asked):
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_readme_is_short():
-    assert len(README.split()) <= 900
-
-
-def test_the_readme_shows_what_was_found_before_any_code():
-    order = [README.index(part) for part in ("Findings", "![", "make book", "```python")]
-    assert order == sorted(order)
-
-
-def test_the_example_of_the_readme_has_twenty_lines_at_most():
-    assert README.split("```python\n")[1].split("```")[0].count("\n") <= 20
-
-
 def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, monkeypatch):
     stub = ModuleType("inspect_ai.util")
     stub.EarlyStop = SimpleNamespace

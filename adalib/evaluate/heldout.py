@@ -22,12 +22,13 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses, first_vote_table, joined
 from adalib.evaluate.baselines import PLANS, Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, compared
-from adalib.evaluate.scores import HeldOutRow, Outcome, Scores, mix_for
+from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.evaluate.trials import (
     BASELINES,
     Blind,
     Fold,
     Half,
+    Learned,
     Learner,
     Planner,
     checked_learners,
@@ -224,7 +225,7 @@ def held_out(
     everything = Half(responses, full)
     for target, labels in oracles_at(full, targets):
         outcome = _outcome(from_labels(labels, full.k), everything)
-        scores.add("oracle_in_sample", target, outcome, mix_for(outcome, full))
+        scores.add("oracle_in_sample", target, outcome, full)
     return scores.rows(member, families=settings.groups is not None)
 
 
@@ -264,7 +265,7 @@ def _add_plans(
             plans[name] = plan_of(questions, cost, target)
         for policy, plan in plans.items():
             outcome = _outcome(plan, score)
-            scores.add(policy, target, outcome, mix_for(outcome, score.table))
+            scores.add(policy, target, outcome, score.table)
 
 
 def _outcome(plan: Plan, half: Half) -> Outcome:
@@ -275,7 +276,7 @@ def _outcome(plan: Plan, half: Half) -> Outcome:
 def add_learned(
     scores: Scores,
     names: Sequence[str],
-    found: np.ndarray,
+    found: Learned,
     oracles: Sequence[tuple[float, np.ndarray]],
     table: UtilityTable,
     overhead: float = 0.0,
@@ -287,18 +288,24 @@ def add_learned(
     """
     cost_of_answer = np.mean(table.cost[..., 0]) / _fewest_answers(table)
     for name in dict.fromkeys(names):
-        same_name = found[[other == name for other in names]]
+        same_name = [place for place, other in enumerate(names) if other == name]
         for number, (target, labels) in enumerate(oracles):
-            cost, accuracy, columns, waiting = same_name[:, number].swapaxes(0, 1)
-            imitation = (np.nan, np.nan)
-            if (columns >= 0).all():
-                commonest = np.bincount(labels).max() / labels.size
-                imitation = ((columns == labels).mean(), commonest)
+            cost, accuracy, column, waiting = (array[same_name, number] for array in found)
             # Answers that come one by one are waited for one after the other.
             waits = np.where(np.isnan(waiting), cost / cost_of_answer, waiting)
             paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
             outcome = Outcome(paid, accuracy.mean(axis=0), waits.mean(axis=0))
-            scores.add(name, target, outcome, mix_for(outcome, table), imitation)
+            scores.add(name, target, outcome, table, *_imitation(column, labels))
+
+
+def _imitation(column: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Return how often columns are the oracle's labels, and how often the commonest one is.
+
+    Both are NaN where a learner names no columns.
+    """
+    if (column < 0).any():
+        return np.nan, np.nan
+    return float((column == labels).mean()), float(np.bincount(labels).max() / labels.size)
 
 
 def _fewest_answers(table: UtilityTable) -> float:

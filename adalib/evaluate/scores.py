@@ -1,25 +1,23 @@
 """Collect what policies cost and scored, and turn it into rows with intervals.
 
 A policy is scored twice, once on each half of the samples, next to the best random mix at the cost
-that it had (`mix_for`). `Scores` averages the halves question by question, and puts intervals on
-the averages.
+that it had (`same_cost_mix`). `Scores` averages the halves question by question, and puts intervals
+on the averages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from adalib.evaluate.baselines import best_mix
-from adalib.evaluate.intervals import Interval, mean_interval
+from adalib.evaluate.intervals import mean_interval
 from adalib.solve.hull import mix_cost
 from adalib.table import UtilityTable
-
-_MEANS = ("cost", "mix_cost", "waiting", "imitation", "majority")  # of a row, over the halves
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,7 +40,7 @@ class HeldOutRow:
     #: Gain as a share of the cross-fitted oracle's at this target; None where that one gains
     #: nothing. It may exceed 1 where samples are few: the oracle knows a question from half of its
     #: samples, a policy learns from all others.
-    share: float | None
+    share: float | None = None
     #: How often the policy names the oracle's label; None if it does not imitate labels.
     imitation: float | None
     majority: float | None  #: how often the commonest label would be right
@@ -65,31 +63,41 @@ class Outcome(NamedTuple):
     waiting: np.ndarray | None = None  # in average answers
 
 
-class Mix(NamedTuple):
-    """The best random mix that a policy is compared with."""
+def same_cost_mix(outcome: Outcome, table: UtilityTable) -> np.ndarray:
+    """Return the accuracy of every question by the best random mix at the cost of a policy.
 
-    accuracy: np.ndarray  # of every question, if the mix spends what the policy spent
-    cost: float  # of a mix as accurate as the policy; infinite if there is none
-
-
-def mix_for(outcome: Outcome, table: UtilityTable) -> Mix:
-    """Return the best random mix at the cost of a policy, chosen on the table that scores.
-
-    It is chosen there, so that no policy passes it because the other half misjudged the average
-    question.
+    The mix is chosen on the table that scores, so that no policy passes it because the other half
+    misjudged the average question.
     """
-    costs = np.broadcast_to(table.cost, table.acc.shape).mean(axis=0)
     # A first answer may be shorter than its question's mean: where tokens are paid, nothing is
     # cheaper than the cheapest budget, and that is the bar.
     spent = max(outcome.cost.mean(), np.mean(table.cost[..., 0]))
-    accuracy = best_mix(table.acc, table.cost, spent, n=1).expected(table.acc)
-    return Mix(accuracy, mix_cost(costs, table.acc.mean(axis=0), outcome.accuracy.mean()))
+    return best_mix(table.acc, table.cost, spent, n=1).expected(table.acc)
+
+
+def cost_of_equal_mix(outcome: Outcome, table: UtilityTable) -> float:
+    """Return what a random mix as accurate as the policy costs; infinite if there is none."""
+    costs = np.broadcast_to(table.cost, table.acc.shape).mean(axis=0)
+    return mix_cost(costs, table.acc.mean(axis=0), outcome.accuracy.mean())
 
 
 def as_table(rows: Sequence) -> pd.DataFrame:
     """Return rows as a table whose first column names the protocol."""
     names = [f.name for f in fields(rows[0]) if f.name not in ("families", "largest", "gains")]
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
+
+
+class _Tally:
+    """What one policy did at one target: sums over the halves, and each half's own figures."""
+
+    def __init__(self) -> None:
+        self.accuracy = np.zeros(1)  # of every question, summed over the halves
+        self.mix_accuracy = np.zeros(1)
+        self.figures: list[dict[str, float]] = []  # of each half
+
+    def mean(self, figure: str) -> float:
+        """Return the mean of a figure over the halves."""
+        return float(np.mean([of_half[figure] for of_half in self.figures]))
 
 
 class Scores:
@@ -100,30 +108,34 @@ class Scores:
 
     def __init__(self, order: Sequence[str]) -> None:
         self._order = list(order)
-        # By (target, policy): a row of `_MEANS` for each half.
-        self._means: dict[tuple[float, str], list[tuple[float, ...]]] = {}
-        # By (target, policy), summed over the halves: every question's accuracy and the mix's,
-        # shape (2, N).
-        self._sums: dict[tuple[float, str], np.ndarray] = {}
+        self._tallies: dict[tuple[float, str], _Tally] = {}  # by target and policy
 
     def add(
         self,
         policy: str,
         target: float,
         outcome: Outcome,
-        mix: Mix,
-        imitation: tuple[float, float] = (np.nan, np.nan),
+        table: UtilityTable,
+        imitation: float = np.nan,
+        majority: float = np.nan,
     ) -> None:
         """Record what a policy did on one half, next to the best mix at its cost.
 
-        ``imitation`` is how often the policy names the oracle's label, and how often the commonest
-        label is right.
+        ``table`` is that of the half which scores. ``imitation`` is how often the policy names the
+        oracle's label, and ``majority`` how often the commonest label is right.
         """
-        waited = np.nan if outcome.waiting is None else float(outcome.waiting.mean())
-        means = outcome.cost.mean(), mix.cost, waited, *imitation
-        key = (target, policy)
-        self._means.setdefault(key, []).append(means)
-        self._sums[key] = np.array([outcome.accuracy, mix.accuracy]) + self._sums.get(key, 0.0)
+        tally = self._tallies.setdefault((target, policy), _Tally())
+        tally.accuracy = tally.accuracy + outcome.accuracy
+        tally.mix_accuracy = tally.mix_accuracy + same_cost_mix(outcome, table)
+        tally.figures.append(
+            {
+                "cost": outcome.cost.mean(),
+                "mix_cost": cost_of_equal_mix(outcome, table),
+                "waiting": np.nan if outcome.waiting is None else outcome.waiting.mean(),
+                "imitation": imitation,
+                "majority": majority,
+            }
+        )
 
     def rows(self, member: np.ndarray, families: bool = False) -> list[HeldOutRow]:
         """Average the halves question by question, and put intervals on the averages.
@@ -131,82 +143,56 @@ class Scores:
         ``member`` numbers the group of every question. The groups are copies of one question or,
         with ``families``, those that were given.
         """
-        keys = sorted(self._means, key=lambda key: (key[0], self._order.index(key[1])))
-        values, gains, mix_accuracy = self._by_group(keys, member)
-        figures_by_row = self._figures(keys, values, gains, mix_accuracy)
-        oracle_gains = {
-            target: figures["gain"]
-            for (target, policy), figures in zip(keys, figures_by_row, strict=True)
-            if policy == "oracle"
-        }
-        largest_group = np.bincount(member).max() * len(gains) / len(member)
-        rows = []
-        for j, ((target, policy), figures) in enumerate(zip(keys, figures_by_row, strict=True)):
-            oracle_gain = oracle_gains.get(target) or 0.0
-            row = HeldOutRow(
-                policy=policy,
-                target=target,
-                families=families and len(gains) < len(member),
-                largest=float(largest_group),
-                gains=gains[:, j],
-                share=figures["gain"] / oracle_gain if oracle_gain > 0 else None,
-                **figures,
-            )
-            rows.append(row)
-        return rows
-
-    def _by_group(
-        self, keys: Sequence[tuple[float, str]], member: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return accuracies and gains, a row per group and a column per key, and the mix's means.
-
-        Columns are filled one at a time, since there may be very many questions.
-        """
-        values, gains = np.empty((2, member.max() + 1, len(keys)))
-        mix_accuracy = np.empty(len(keys))
-        for j, key in enumerate(keys):
-            accuracy, mix = self._sums[key] / len(self._means[key])
-            values[:, j] = _group_values(accuracy, member)
-            gains[:, j] = _group_values(accuracy - mix, member)
-            mix_accuracy[j] = mix.mean()
-        return values, gains, mix_accuracy
-
-    def _figures(
-        self,
-        keys: Sequence[tuple[float, str]],
-        values: np.ndarray,
-        gains: np.ndarray,
-        mix_accuracy: np.ndarray,
-    ) -> list[dict[str, Any]]:
-        """Return each key's figures by name; None stands for what is not finite."""
-        accuracy = _interval(values, least=0.0)
-        gain = _interval(gains, least=-1.0)
-        # The mix is not compared with itself.
-        compared = np.where([policy == "mix" for _, policy in keys], np.nan, 1.0)
-        figures: dict[str, Any] = {
-            "accuracy": accuracy.mean,
-            "low": accuracy.low,
-            "high": accuracy.high,
-            "mix_accuracy": mix_accuracy,
-            "gain": gain.mean,
-            "gain_low": compared * gain.low,
-            "gain_high": compared * gain.high,
-        }
-        means = np.array([np.mean(self._means[key], axis=0) for key in keys])
-        figures |= dict(zip(_MEANS, means.T, strict=True))
+        keys = sorted(self._tallies, key=lambda key: (key[0], self._order.index(key[1])))
+        rows = [self._row(target, policy, member, families) for target, policy in keys]
+        oracle_gains = {row.target: row.gain for row in rows if row.policy == "oracle"}
         return [
-            {
-                name: float(column[row]) if np.isfinite(column[row]) else None
-                for name, column in figures.items()
-            }
-            for row in range(len(keys))
+            replace(row, share=row.gain / oracle_gains[row.target])
+            if oracle_gains.get(row.target, 0.0) > 0
+            else row
+            for row in rows
         ]
 
+    def _row(self, target: float, policy: str, member: np.ndarray, families: bool) -> HeldOutRow:
+        """Return the row of one policy at one target, without its share of the oracle's gain."""
+        tally = self._tallies[target, policy]
+        halves = len(tally.figures)
+        accuracy = tally.accuracy / halves
+        mix_accuracy = tally.mix_accuracy / halves
+        gains = _group_values(accuracy - mix_accuracy, member)
+        mean_accuracy, low, high = _interval(_group_values(accuracy, member), least=0.0)
+        gain, gain_low, gain_high = _interval(gains, least=-1.0)
+        is_mix = policy == "mix"  # which is not compared with itself
+        return HeldOutRow(
+            policy=policy,
+            target=target,
+            cost=tally.mean("cost"),
+            accuracy=mean_accuracy,
+            low=low,
+            high=high,
+            mix_accuracy=float(mix_accuracy.mean()),
+            gain=gain,
+            gain_low=None if is_mix else gain_low,
+            gain_high=None if is_mix else gain_high,
+            imitation=_finite(tally.mean("imitation")),
+            majority=_finite(tally.mean("majority")),
+            mix_cost=_finite(tally.mean("mix_cost")),
+            waiting=_finite(tally.mean("waiting")),
+            families=families and len(gains) < len(member),
+            largest=float(np.bincount(member).max() * len(gains) / len(member)),
+            gains=gains,
+        )
 
-def _interval(values: np.ndarray, least: float) -> Interval:
-    """Return Student's interval, cut where no mean can lie: below ``least`` and above 1."""
+
+def _finite(figure: float) -> float | None:
+    """Return a figure that is a number; None for one that there is not."""
+    return figure if np.isfinite(figure) else None
+
+
+def _interval(values: np.ndarray, least: float) -> tuple[float, float, float]:
+    """Return the mean and Student's interval, cut where no mean can lie: at ``least`` and at 1."""
     found = mean_interval(values)
-    return Interval(found.mean, np.maximum(found.low, least), np.minimum(found.high, 1.0))
+    return float(found.mean), max(float(found.low), least), min(float(found.high), 1.0)
 
 
 def _group_values(values: np.ndarray, member: np.ndarray) -> np.ndarray:

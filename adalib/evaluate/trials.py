@@ -128,6 +128,15 @@ class Blind:
         )
 
 
+class Learned(NamedTuple):
+    """What learners did on every question, arrays of shape (learners, targets, N)."""
+
+    cost: np.ndarray
+    accuracy: np.ndarray
+    column: np.ndarray  # that was chosen; -1 where a learner names none
+    waiting: np.ndarray  # in average answers; NaN where a learner does not return it
+
+
 def learned(
     teach: Half,
     score: Half,
@@ -135,14 +144,11 @@ def learned(
     folds: Sequence[Fold],
     member: np.ndarray,
     tried: Sequence[tuple[str, Learner | Planner]],
-) -> np.ndarray:
+) -> Learned:
     """Teach every learner with one half, fold by fold, and score it on the other half.
 
     A fold's questions are scored by learners that were taught with the other folds. ``member`` is
     the group of every question, and ``tried`` the learners with their names.
-
-    Returns costs, accuracies, columns and waiting, shape (learners, targets, 4, N). The column is
-    -1 where a learner names none, and the waiting NaN where it does not return it.
     """
 
     def in_fold(fold: Fold) -> list[np.ndarray]:
@@ -150,7 +156,7 @@ def learned(
         test = _questions(score, fold.test, fold.features, member)
         return [outcomes(name, learner, train, test, targets) for name, learner in tried]
 
-    found = np.empty((len(tried), len(targets), 4, len(member)))
+    found = np.empty((len(Learned._fields), len(tried), len(targets), len(member)))
     done = tqdm(
         side_by_side(in_fold, folds),
         total=len(folds),
@@ -160,8 +166,8 @@ def learned(
         leave=False,
     )
     for fold, of_fold in zip(folds, done, strict=True):
-        found[..., fold.test] = of_fold
-    return found
+        found[..., fold.test] = np.stack(of_fold, axis=1)
+    return Learned(*found)
 
 
 def _questions(
@@ -180,7 +186,7 @@ def outcomes(
     test: Questions,
     targets: Sequence[float],
 ) -> np.ndarray:
-    """Try one learner and check what it returns, shape (targets, 4, n) as in `learned`."""
+    """Try one learner and check what it returns, an array (targets, n) per field of `Learned`."""
     if hasattr(learner, "trial"):
         results = list(learner.trial(train, test, targets))
     else:
@@ -192,12 +198,9 @@ def outcomes(
             f"learner {name!r} must return, for each of the {len(targets)} targets, "
             f"{n} finite costs of 0 or more and {n} accuracies from 0 to 1, one per question"
         )
-    found = np.empty((len(targets), 4, n))
-    found[:, 2] = -1.0
-    found[:, 3] = np.nan
-    for of_target, arrays in zip(found, results, strict=True):
-        of_target[: len(arrays)] = arrays
-    return found
+    left_out = (np.full(n, -1.0), np.full(n, np.nan))  # no column, and no waiting
+    rows = [(*arrays, *left_out[len(arrays) - 2 :]) for arrays in results]
+    return np.swapaxes(np.array(rows, dtype=float), 0, 1)
 
 
 def _is_sound(arrays: Sequence[np.ndarray], n: int) -> bool:

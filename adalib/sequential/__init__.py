@@ -1,1 +1,1 @@
-"""What can be known while the answers come in."""
+"""Decide while the answers come in: when to stop, what to cancel, and how a budget is held."""

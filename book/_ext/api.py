@@ -27,7 +27,6 @@ REFERENCE = "book/api"
 LEAVING = {
     "collect": ["collect"],
     "endpoint": ["model_asker"],
-    "budget": ["BudgetController"],
     "router": ["Router"],
     "server": ["serve"],
     "cli": ["solve", "evaluate", "explore", "fit"],

@@ -10,7 +10,7 @@ import re
 import nbformat
 import pytest
 from conftest import ROOT
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 import contents
 from editions.live import Book, live_notebook, live_text
@@ -102,23 +102,6 @@ def uses_of_solutions(cells) -> list[str]:
 @pytest.mark.parametrize("name", SOURCES)
 def test_no_later_cell_uses_what_a_solution_made(name):
     assert uses_of_solutions(SOURCES[name].cells) == []
-
-
-def test_a_use_of_a_solution_is_found():
-    sources = [
-        "share = 1",
-        START,
-        "share = 2\nfor row in [1]:\n    pass",
-        END,
-        "row = 1\nprint(row)",
-        "print(share)",
-    ]
-    cells = [
-        (new_markdown_cell if text in (START, END) else new_code_cell)(text) for text in sources
-    ]
-    assert uses_of_solutions(cells) == ["cell 5: share"]
-    cells[4].source = "row = 1\nshare = 3"
-    assert uses_of_solutions(cells) == []
 
 
 @pytest.mark.parametrize(

@@ -107,18 +107,6 @@ def test_a_tangent_touches_the_winner(acc):
     ]
 
 
-def test_oracle_and_mix_are_drawn_as_computed(acc):
-    oracle = adalib.frontier(acc, COST)
-    mix = adalib.frontier(acc.mean(axis=0)[None, :], COST)
-    held_out = adalib.mean_interval(acc[:, [0, 2]])
-    fig = draw.oracle_and_mix(oracle, mix, COST[[0, 2]], held_out, COST, acc.mean(axis=0))
-    by_name = {trace.name: trace for trace in fig.data if trace.name}
-    assert by_name["oracle, same answers"].y == pytest.approx(oracle.accuracy)
-    assert by_name["oracle, other answers"].y == pytest.approx(held_out.mean)
-    assert by_name["best mix"].y == pytest.approx(mix.accuracy)
-    assert by_name["the same for all"].y == pytest.approx(acc.mean(axis=0))
-
-
 def test_filled_area_is_the_accuracy_gained(acc):
     path = adalib.frontier(acc, COST)
     targets = [1, 1.5, 2, 4, float(path.cost[-1]) + 1]

@@ -83,12 +83,3 @@ def test_a_game_is_played_by_keys_alone(page):
     page.keyboard.press("Enter")
     assert tiles.nth(33).inner_text() == "4"
     assert page.locator(".jp-Notebook .jp-Cell").count() == cells
-
-
-def test_a_game_has_the_labs_colours_and_its_caption(page):
-    ink = "getComputedStyle(document.querySelector('.adalib-lab')).color"
-    assert page.locator(".adalib-lab figcaption").count() == 2
-    before = page.evaluate(ink)
-    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
-    page.evaluate("document.body.style.setProperty('--jp-content-font-color1', 'rgb(1, 2, 3)')")
-    assert page.evaluate(ink) == "rgb(1, 2, 3)" != before

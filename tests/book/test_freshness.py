@@ -151,12 +151,12 @@ def test_a_build_runs_again_exactly_what_a_change_can_affect(root):
         ]
         return done.returncode == 0, counts
 
-    # A build that fails in its reading, after the notebooks ran, has lost none of their runs.
+    # A build that fails in its reading, after the notebooks ran, has lost none of their runs: the
+    # next one runs what a change can affect, and nothing else.
     (root / "book" / "_ext" / "breaks.py").write_text(
         "def setup(app):\n    app.connect('source-read', lambda *_: 1 / 0)\n"
     )
     assert build(breaks="book/_ext") == (False, [1, 1])
-    assert build() == (True, [1, 1])
     with (root / "adalib" / "problem.py").open("a") as file:
         file.write("SIZE = 2\n")
     assert build() == (True, [2, 1])

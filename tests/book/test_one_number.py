@@ -53,13 +53,6 @@ def unlike(names: list[str], values: dict[str, str], quoted: dict[str, set]) -> 
     return [" and ".join(sorted(each)) for each in printed_numbers if len(each) > 1]
 
 
-def test_numbers_that_differ_in_print_are_found():
-    quoted = formats("a variance {glue:text}`a:.1f` times as large; {points}`c` points")
-    assert unlike(["a", "b"], {"a": "1.3737", "b": "1.5993"}, quoted) == ["1.4 and 1.6"]
-    assert unlike(["c", "d"], {"c": "0.01947", "d": "0.02331"}, quoted) == ["+1.9 and +2.3"]
-    assert not unlike(["c", "d"], {"c": "0.02331", "d": "0.0233093"}, quoted)
-
-
 @pytest.fixture(scope="module")
 def pages(html):
     """The glued numbers of the book by name, and how its pages quote them."""

@@ -175,18 +175,6 @@ def test_a_cell_opens_its_card(play):
     assert page.locator(".adalib-mosaic button:enabled").count() == 1
 
 
-def test_cards_filter_by_verdict_and_open(play):
-    page = play(cards(claims()).html, "cards.js")
-    assert page.locator(".adalib-card:visible").count() == 3
-    page.locator("label", has_text="falls (2)").tap()
-    assert page.locator(".adalib-card:visible").count() == 2
-    page.get_by_role("radio", checked=True).press("ArrowRight")
-    assert page.locator(".adalib-card:visible").count() == 0  # none is open
-    page.locator("label", has_text="all (3)").tap()
-    page.locator("summary").first.tap()
-    assert page.locator(".card-number").first.inner_text() == "its number"
-
-
 def test_cards_show_text_as_text():
     page = BeautifulSoup(cards(claims()).html, "html.parser")
     assert page.find("b") is None
@@ -245,18 +233,11 @@ def test_a_table_that_does_not_fit_scrolls_beside_its_first_column(play):
     assert "adalib-sideways" not in narrow.get_attribute("class")
     assert page.evaluate("document.documentElement.scrollWidth") <= 800
     assert wide.get_by_role("cell").count() == 34
-    box = page.locator(".adalib-fades")
-    edge = "(box) => box.style.getPropertyValue('--fade-right')"
-    assert box.evaluate(edge) == "2rem"
     name, last = wide.locator("td").first, wide.locator("td").nth(16)
     before, far = name.bounding_box(), last.bounding_box()
-    box.evaluate("(box) => (box.scrollLeft = 10000)")
-    page.wait_for_function(
-        "document.querySelector('.adalib-fades').style.cssText.includes('right: 0px')"
-    )
+    page.locator(".adalib-fades").evaluate("(box) => (box.scrollLeft = 10000)")
     assert name.bounding_box() == before
     assert last.bounding_box()["x"] < far["x"]
-    assert last.bounding_box()["x"] + last.bounding_box()["width"] <= 800
     page.set_viewport_size({"width": 3000, "height": 900})
     page.locator("table:not(.adalib-sideways)").nth(1).wait_for()
 
@@ -277,20 +258,3 @@ def test_a_table_of_sentences_is_a_card_per_row_on_a_phone(play):
     assert heads == ["name", *"abcde"]
     page.set_viewport_size({"width": 1280, "height": 900})
     page.locator("table:not(.adalib-cards)").wait_for()
-
-
-def test_a_table_that_hardly_fits_is_set_tightly_before_it_is_cards(play):
-    frame = pd.DataFrame({f"unbroken-heading-{i}": [0.5, 22.853] for i in range(6)})
-    page = play(table(frame, caption="wide").html, "tables.js")
-    found = []
-    ways = ("cards", "sideways", "tight")
-    for width in range(1280, 400, -40):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.evaluate(
-            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
-        classes = page.locator("table").get_attribute("class")
-        found.append(next((way for way in ways if f"adalib-{way}" in classes), "as it is"))
-    order = ["as it is", "tight", "sideways", "cards"]
-    assert list(dict.fromkeys(found)) == order
-    assert found == sorted(found, key=order.index)

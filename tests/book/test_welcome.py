@@ -70,25 +70,6 @@ def test_your_plan_is_compared_with_the_price(page):
     assert given(page) == [1] * 60
 
 
-def test_keys_move_over_the_tiles_by_rows(page):
-    tiles = page.locator(".spend-tile")
-    side = page.locator(".spend-side").bounding_box()
-    tiles.nth(2).focus()
-    page.keyboard.press("ArrowDown")
-    at = page.evaluate(
-        "[...document.querySelectorAll('.spend-tile')].indexOf(document.activeElement)"
-    )
-    above, below = tiles.nth(2).bounding_box(), tiles.nth(at).bounding_box()
-    assert (above["x"], at > 2) == (below["x"], True)
-    last = tiles.last.bounding_box()
-    assert page.locator(".spend-said").bounding_box()["y"] >= last["y"] + last["height"]
-    page.keyboard.press("Enter")
-    assert given(page)[at] == 4
-    for tile in range(60):
-        tiles.nth(tile).focus()
-        assert page.locator(".spend-side").bounding_box() == side
-
-
 def test_a_link_shows_the_plan_that_was_shared(page, html, new_page):
     page.evaluate(
         "navigator.share = undefined;"
@@ -102,17 +83,3 @@ def test_a_link_shows_the_plan_that_was_shared(page, html, new_page):
     wide.goto(link)
     wide.locator(".spend-tile").first.wait_for()
     assert given(wide) == given(page) == [1] * 7 + [4] + [1] * 52
-
-
-def test_a_stroke_of_the_mouse_gives_answers(html, new_page):
-    page = opened(html, new_page, viewport={"width": 1280, "height": 800})
-    assert page.locator(".spend-tile").count() == 60
-    last = page.get_by_role("button", name="Start again").bounding_box()
-    assert last["y"] + last["height"] < 800
-    first, third = (page.locator(".spend-tile").nth(at).bounding_box() for at in (2, 5))
-    page.mouse.move(first["x"] + 10, first["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(third["x"] + 10, third["y"] + 10, steps=12)
-    page.mouse.up()
-    assert given(page)[1:7] == [1, 4, 4, 4, 4, 1]
-    assert page.locator(".spend-left").inner_text() == "48 of 60 extra answers left"

@@ -16,7 +16,6 @@ from its_hub.core.algorithms.adaptive_self_consistency import AdaptiveSelfConsis
 from its_hub.core.algorithms.beta_self_consistency import BetaSelfConsistency
 from sympy.utilities.iterables import partitions
 
-from adalib import load
 from adalib.datasets.populations import beta_population
 from adalib.sequential.rules import (
     Confidence,
@@ -202,19 +201,6 @@ def test_windows_ratios_and_filters_by_hand():
         assert (stops.tolist(), value.tolist()) == ([2], [right])
     with pytest.raises(ValueError, match="log-probabilities"):
         rivals.Filtered(3, 0.3, 0.0).play(replace(streams, read={}.get))
-
-
-@pytest.mark.parametrize("name", rivals.CONFIDENT)
-def test_votes_by_confidence_are_tuned_to_a_budget(name):
-    teach, score = load("word-hot").take(range(0, 372, 4)).split_samples(0)
-    tuned = TunedRivals(rivals.CONFIDENT[name], repeats=4).fit(teach)
-    played = tuned.replay(score, [1.0, 3.0, 5.0])
-    assert played.cost.mean(axis=0) == pytest.approx(
-        [1.0, 3.0, 5.0]
-    )  # whoever never stops early spends what was said
-    plain = score.table((1, 4)).acc.mean(axis=0)
-    assert played.accuracy[:, 0].mean() == pytest.approx(plain[0], abs=1e-9)
-    assert played.accuracy[:, 2].mean() > plain[1] + 0.03
 
 
 @pytest.mark.parametrize("name", PEERS)

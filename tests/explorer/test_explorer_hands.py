@@ -75,49 +75,6 @@ def test_a_finger_drags_or_taps_but_does_not_change_by_scrolling(phone):
     assert page.evaluate(PRICE) != before
 
 
-@pytest.mark.parametrize("size", [(390, 800), (1200, 900)])
-def test_tiles_and_sliders_are_in_sight_together(show, size):
-    page = show(random_table(3, n=400), viewport=dict(zip(("width", "height"), size, strict=True)))
-    page.locator(".ax-bar").evaluate("(bar) => bar.scrollIntoView()")
-    edges = """() => ['.ax-bar', '.ax-map', '.ax-pick'].map((name) => {
-      const box = document.querySelector(name).getBoundingClientRect();
-      return [box.top, box.bottom];
-    })"""
-    (_, under_bar), (top, bottom), _ = page.evaluate(edges)
-    assert under_bar <= top < bottom <= size[1]
-    # Further down the sliders are still there, above what they move.
-    page.locator(".ax-pick").evaluate("(node) => node.scrollIntoView({ block: 'center' })")
-    (bar, _), _, (pick, _) = page.evaluate(edges)
-    assert 0 <= bar < pick < size[1]
-
-
-def test_the_curve_is_beside_the_tiles_or_right_below(show):
-    corners = """() => ['.ax-tiles', '.ax-drag'].map((name) => {
-      const { left, right, top, bottom } = document.querySelector(name).getBoundingClientRect();
-      return { left, right, top, bottom };
-    })"""
-    page = show(random_table(3, n=400), viewport={"width": 1280, "height": 800})
-    tiles, curve = page.evaluate(corners)
-    assert curve["top"] == tiles["top"]
-    assert curve["left"] > tiles["right"]
-    page.set_viewport_size({"width": 390, "height": 800})
-    until(
-        page, f"() => {{ const [tiles, curve] = ({corners})(); return curve.left === tiles.left; }}"
-    )
-    tiles, curve = page.evaluate(corners)
-    assert 0 < curve["top"] - tiles["bottom"] < 30
-
-
-def test_the_first_screen_holds_tiles_slider_and_curve_and_the_rest_is_folded(show):
-    page = show(random_table(3, n=400), unfolded=False, viewport={"width": 1200, "height": 900})
-    ends = "(name) => document.querySelector(name).getBoundingClientRect().bottom"
-    for name in ("[data-control=lambda]", ".ax-map", ".ax-drag > svg"):
-        assert page.evaluate(ends, name) < 900
-    assert page.locator("details[open]").count() == 0
-    page.get_by_text("The higher the price").click()
-    assert page.locator(".ax-dragx").is_visible()
-
-
 def test_the_mouse_shows_a_question_and_its_tangent_has_the_price_as_slope(show):
     table = random_table(3, n=400)
     page = show(table)
@@ -167,7 +124,7 @@ def test_a_pinned_price_is_compared_with_the_one_in_use(show):
     page.locator("[data-control=lambda]").press("PageUp")
     second = check(page, table)
     before, after = (oracle_labels(table.acc, table.cost, seen["lam"]) for seen in (first, second))
-    text = page.locator(".ax-says .ax-say").last.text_content()
+    text = page.locator(".ax-says .ax-say").nth(1).text_content()
     assert f" {(before != after).sum()} question" in text
     rows = np.arange(table.n)
     points = 100 * (table.acc[rows, after].mean() - table.acc[rows, before].mean())
@@ -199,26 +156,7 @@ def test_a_story_moves_the_tiles_beside_it(show):
     page.get_by_role("button", name="1. T").click()
     seen = check(page, tables["two"])
     assert (seen["lam"], seen["title"]) == (0.03, "Question 7")
-    assert page.locator(".ax-stories .ax-say").text_content() == "Look."
-
-
-@pytest.mark.parametrize("width", [390, 820, 1280])
-def test_no_label_is_cut_off(show, width):
-    page = show(random_table(3, n=400), viewport={"width": width, "height": 800})
-    outside = page.evaluate(
-        """() => [...document.querySelectorAll(".ax-panel svg text")].filter((text) => {
-          const { left, right, width } = text.getBoundingClientRect();
-          const panel = text.closest(".ax-panel").getBoundingClientRect();
-          return width && (left < panel.left || right > panel.right);
-        }).map((text) => text.textContent)"""
-    )
-    assert outside == []
-    clipped = page.evaluate(
-        """() => [...document.querySelectorAll(":is(button, label, .ax-key, .ax-numbers strong)")]
-        .filter((node) => node.scrollWidth > node.clientWidth + 1 && node.clientWidth)
-        .map((node) => node.textContent)"""
-    )
-    assert clipped == []
+    assert page.locator(".ax-story").text_content() == "Look."
 
 
 def test_a_price_out_of_bounds_is_brought_back_and_said(show):

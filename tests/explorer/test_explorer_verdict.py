@@ -12,7 +12,7 @@ from adalib.datasets.folds import members
 from adalib.datasets.populations import flat_null
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
-from adalib.evaluate.scores import Outcome, Scores, mix_for
+from adalib.evaluate.scores import Outcome, Scores
 from adalib.explorer import setting
 from adalib.solve.frontier import frontier
 
@@ -43,8 +43,7 @@ def held_out_rows(responses: Responses, budgets) -> list:
         path = frontier(choose.acc, choose.cost)
         for target in TARGETS:
             plan = from_labels(path.at(target).labels, choose.k)
-            outcome = Outcome(*plan.outcome(score))
-            scores.add("oracle", target, outcome, mix_for(outcome, score))
+            scores.add("oracle", target, Outcome(*plan.outcome(score)), score)
     return scores.rows(members(responses, None))
 
 

@@ -14,7 +14,6 @@ from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 
 COST = np.array([1.0, 2, 4, 8, 16])
-SEEN = 300  # training questions of the population below
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.utils import estimator_checks
 
 from adabook.paper.ablations import zoo
-from adalib.datasets.populations import beta_population, two_answer
-from adalib.evaluate.baselines import best_mix, noise_features
+from adalib.datasets.populations import two_answer
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
 
@@ -166,28 +164,3 @@ def test_missing_classes_or_constant_features(inputs):
     for policy in (*zoo().values(), CurvePolicy()):
         policy.fit(np.ones((SEEN, 3)), acc, COST, budget=3)
         assert np.unique(policy.predict(np.ones((50, 3)))).size == 1
-
-
-def test_noise_features_gain_nothing_held_out():
-    population = beta_population(200, 0.25, 0.24, wrong=5, seed=11)
-    responses, true = population.sample(48, seed=12), population.acc()
-    acc = responses.table(estimator="windows", ties="first").acc
-
-    def gain(labels, table):
-        mix = best_mix(table, COST, COST[labels].mean()).expected(table).mean()
-        return table[np.arange(200), labels].mean() - mix
-
-    in_sample, held_out = [], {"label": [], "curve": []}
-    for seed in range(3):
-        noise = noise_features(200, seed=seed)
-        in_sample.append(gain(LabelPolicy().fit(noise, acc, COST, budget=3).predict(noise), acc))
-        found = {name: np.zeros(200, dtype=int) for name in held_out}
-        for train, test in KFold(5, shuffle=True, random_state=seed).split(acc):
-            for name, policy in (("label", LabelPolicy()), ("curve", CurvePolicy())):
-                policy.fit(noise.iloc[train], acc[train], COST, budget=3)
-                found[name][test] = policy.predict(noise.iloc[test])
-        for name, labels in found.items():
-            held_out[name].append(gain(labels, true))
-    assert min(in_sample) > 0.03  # the paper's protocol would call this learning
-    for gains in held_out.values():
-        assert np.mean(gains) < 0.005

@@ -92,13 +92,13 @@ def test_damaged_files_never_crash(saved):
     folder, _ = saved
     program = Path(__file__).with_name("mutate_saved.py")
     run = subprocess.run(
-        [sys.executable, program, folder, "13", "300"], capture_output=True, text=True
+        [sys.executable, program, folder, "13", "100"], capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr[-2000:]
     found = json.loads(run.stdout)
-    assert found["done"] == 300
-    assert found["refused"] > 100  # the damage is real
-    assert found["loaded"] > 20  # and some of it is only another number
+    assert found["done"] == 100
+    assert found["refused"] > 30  # the damage is real
+    assert found["loaded"] > 5  # and some of it is only another number
 
 
 @pytest.mark.parametrize(

@@ -59,19 +59,6 @@ def test_names_of_a_cell(cells, source, made, taken):
     assert cells[0].names(source) == (made, taken)
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_every_name_of_a_chapter_is_made_above(cells, path):
-    """A cell whose names come from a cell that the page leaves out, or from below, could not run
-    there."""
-    module, _, _ = cells
-    names_so_far, solved = {"display"}, set()
-    for at, (source, within, _) in enumerate(cells_of(path)):
-        made, taken = module.names(source)
-        missing = taken - (names_so_far | (solved if within else set()))
-        assert not missing, f"cell {at + 1}: {missing}"
-        (solved if within else names_so_far).update(made)
-
-
 def test_a_cell_brings_the_cells_that_it_needs(cells):
     _, page, shown = cells
     sources = ["x = 1", "print('never')", "y = x + 1", "y = 100", "z = y", "y"]

@@ -13,7 +13,6 @@ from adalib.sequential.certificate import (
 )
 
 ALPHA = 0.05
-CLASSES = st.lists(st.lists(st.integers(-1, 3), min_size=40, max_size=40), min_size=1, max_size=4)
 
 
 @given(st.integers(0, 60), st.integers(0, 60))

@@ -11,7 +11,7 @@ from conftest import ROOT
 
 from adalib import load, noise_features, text_features
 from adalib.datasets.files import DataError
-from adalib.datasets.populations import Population, beta_population, flat_null
+from adalib.datasets.populations import Population, beta_population
 from adalib.evaluate.intervals import mean_interval
 from adalib.sequential.induction import backward_induction
 from adalib.sequential.peers import PEERS, TunedRules
@@ -292,15 +292,6 @@ def test_data_with_a_field_missing_or_odd_are_refused_or_decide(votes):
             except DataError:
                 continue
             assert again.begin(0).add("7") in (True, False)
-
-
-def test_no_gain_where_votes_say_nothing():
-    # Every answer is right or wrong by a fair coin: no vote, however long, is better than one
-    # answer.
-    teach, score = flat_null(240).sample(96).split_samples(0)
-    assert PricedStopping().fit(teach).replay(score, [4.0]).accuracy.mean() == pytest.approx(
-        0.5, abs=0.02
-    )
 
 
 def test_noise_for_a_text_is_ignored(real, votes):

@@ -12,7 +12,6 @@ class Controls {
     this.verdict = h("p", { class: "ax-say ax-verdict" });
     this.compared = h("p", { class: "ax-say", hidden: true });
     this.pin = h("button", { type: "button" });
-    this.says = h("div", { class: "ax-says" }, this.meaning, this.pin, this.compared);
     const strip = h("div", { class: "ax-numbers", role: "list" });
     this.button = h("button", { type: "button", class: "ax-play" });
     this.price.node.prepend(this.button);

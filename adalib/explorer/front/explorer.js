@@ -14,6 +14,8 @@ class Explorer {
     Object.assign(this, { root, host, settings: [...settings], tables: settings.map(() => null) });
     this.state = { at: 0, lam: 0, budget: null, selected: 0 };
     root.classList.add("adalib-explorer");
+    // JupyterLab hears every key before we do, and an arrow would leave the cell. It asks the element that has the focus.
+    root.addEventListener("focusin", ({ target }) => (target.dataset.lmSuppressShortcuts = "true"));
     this.furnish(`ax${++serial}-${Math.random().toString(36).slice(2, 7)}`);
     this.address = new Address(this, host.address !== false);
     this.listSettings();
@@ -56,7 +58,8 @@ class Explorer {
       h("div", { class: "ax-top" }, h("div", {}, this.heading, this.chosen),
         (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice)),
       this.file && this.file.trouble,
-      this.controls.node, this.controls.says, this.stories.node,
+      this.controls.node,
+      h("div", { class: "ax-says" }, this.controls.meaning, this.stories.node, this.controls.pin, this.controls.compared, this.stories.text),
       h("div", { class: "ax-grid" }, tiles, frontier, question),
       this.pays.node,
       h("div", { class: "ax-grid ax-more" }, this.challenge.node, this.controls.asked, ...others),

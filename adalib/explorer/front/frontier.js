@@ -2,7 +2,7 @@
 
 class FrontierPanel {
   constructor(act) {
-    Object.assign(this, figure("What the price buys", "Drag the point along the oracle\u2019s curve. Small dots: where the question in view changes its budget."));
+    Object.assign(this, figure("What the price buys", "Drag the point. Small dots: where the question in view changes its budget."));
     this.node.classList.add("ax-drag");
     draggable(this.svg, (px) => act.budget(this.snap(this.x.invert(px))));
   }

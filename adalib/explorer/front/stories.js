@@ -4,7 +4,7 @@
 class Stories {
   constructor(settings, show) {
     this.steps = settings.flatMap((setting, at) => (setting.stories ?? []).map((story) => ({ ...story, at })));
-    this.text = h("p", { class: "ax-say", role: "status" });
+    this.text = h("p", { class: "ax-say ax-story", role: "status" });
     this.buttons = this.steps.map((step, number) => {
       const button = h("button", { type: "button", text: `${number + 1}. ${step.title}` });
       button.addEventListener("click", () => {
@@ -13,7 +13,7 @@ class Stories {
       });
       return button;
     });
-    this.node = h("nav", { class: "ax-stories", "aria-label": "Stories" }, h("div", {}, ...this.buttons), this.text);
+    this.node = h("nav", { class: "ax-stories", "aria-label": "Stories" }, ...this.buttons);
     this.node.hidden = !this.steps.length;
     this.tell(null);
   }

@@ -56,7 +56,7 @@ class TilesPanel {
     const position = new Uint32Array(n);
     path.held.forEach((row, at) => (position[row] = at));
     Object.assign(this, { cell, columns, image, position, pixels: new Uint32Array(image.data.buffer) });
-    this.hint.textContent = "One square per question, ordered by how long it keeps a larger budget as the price rises. Point at one, or tap it.";
+    this.hint.textContent = "One square per question; those above keep a larger budget longer. Point at one, or tap it.";
     // A legend of thousands of budgets would be longer than the map; the table below the areas has them all.
     const named = setting.budgets.length > 16 ? [0, setting.budgets.length - 1] : setting.budgets.keys();
     this.legend.replaceChildren("budget ", ...[...named].flatMap((j) => [chip(colours[j].fill), `${clip(visible(setting.budgets[j]), 8)} `]));

@@ -11,10 +11,10 @@ import numpy as np
 from adabook.exercises.judged import Construction
 from adabook.exercises.values import as_number
 from adabook.paper.theorems import figure_bounds, recovery, strong_duality
-from adalib.budget import BudgetController
 from adalib.datasets.populations import Population
 from adalib.evaluate.crossfit import rehearse_oracle
 from adalib.learn.features import text_features
+from adalib.sequential.budget import BudgetController
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable, check_table

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adabook.games.base import Game
-from adalib.budget import STEP, BudgetController
 from adalib.datasets.responses import Responses
+from adalib.sequential.budget import STEP, BudgetController
 
 if TYPE_CHECKING:
     from adalib.sequential.policy import PricedStopping

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 import adabook.paper
 import adalib
@@ -230,36 +229,6 @@ def test_a_feature_that_is_the_label_stands_clear_of_shuffled_labels():
     assert found.index[0] == "key"
     assert found.importance["key"] > found.shuffled_high["key"]
     assert found.noise_low.iloc[0] < 1 / 6 < found.noise_high.iloc[0]
-
-
-def test_the_printed_table_is_as_in_the_paper():
-    printed = pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T
-    assert printed.accuracy.tolist() == [0.478, 0.478, 0.529, 0.480, 0.529]
-    assert printed.imitation.tolist() == [0.749, 0.753, 0.821, 0.746, 0.822]
-    assert printed.cost.tolist() == [1.03, 1.00, 2.16, 1.11, 2.17]
-    low, high = PAPER_ABLATIONS["importance_range"]
-    assert 15 * low + high > 1
-
-
-def test_a_printed_spread_of_zero_needs_a_stratified_split():
-    """A constant's imitation on a fifth of 1800 rows: by chance it varies by .02; stratified, 271
-    of 360 every time."""
-    shares = np.concatenate(
-        [adabook.paper.PAPER[name]["label_shares"] for name in adabook.paper.PAPER_SETTINGS[:3]]
-    )
-    one = np.concatenate([np.arange(200) < round(200 * share) for share in shares[:, 0]])
-    plain, even = (
-        [one[test].mean() for _, test in kind(10, test_size=0.2, random_state=1).split(one, one)]
-        for kind in (ShuffleSplit, StratifiedShuffleSplit)
-    )
-    printed = adabook.paper.PAPER_ABLATIONS["classifiers"]["svm"]
-    assert (printed["imitation"], printed["imitation_std"]) == (round(271 / 360, 3), 0.0)
-    assert np.std(plain) > 0.01  # in theory, as chapter 8 says:
-    assert np.sqrt(one.mean() * (1 - one.mean()) / 360 * 1440 / 1799) == pytest.approx(
-        0.02, abs=0.001
-    )
-    assert np.std(even) < 0.0005
-    assert even[0] == pytest.approx(printed["imitation"], abs=0.004)
 
 
 def test_labels_for_training_know_nothing_of_the_questions_held_out(noise_pool):

@@ -11,7 +11,6 @@ import functools
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -346,26 +345,14 @@ def test_a_perfect_copy_can_break_theorem_3():
 
 
 def test_surveys_of_random_cases():
-    kinds = pd.Series([case.name for case in DRAWN]).value_counts()
-    assert set(kinds.index) == set(theorems.KINDS)
-    assert {(case.table.n, case.table.k) for case in DRAWN} == set(
-        itertools.product(range(1, 6), range(1, 5))
-    )
-    assert any(case.cost.ndim == 2 for case in DRAWN)
-    assert any((case.cost == 0).any() for case in DRAWN)
     for case in DRAWN[:500]:
         assert average_cost(case.acc, case.cost, case.lam) <= case.budget * (1 + 1e-12)
-    case = next(iter(theorems.random_cases(1, seed=4)))
-    assert np.array_equal(case.acc, DRAWN[0].acc)
     found = theorems.survey(STATEMENTS["Theorem 3"], DRAWN[:50])
     assert len(found) == 50 * 6
     printed = found[(found.version == "printed") & found.claim.str.startswith("(2)")]
     expected = [STATEMENTS["Theorem 3"](case).printed[1].holds for case in DRAWN[:50]]
     assert printed.holds.tolist() == expected
     assert np.allclose(found.gap, found.right - found.left)
-    assert {name: statement(case).name for name, statement in STATEMENTS.items()} == {
-        name: name for name in STATEMENTS
-    }
 
 
 @pytest.mark.parametrize(
@@ -386,30 +373,6 @@ def test_bad_input_is_refused_with_a_sentence(call, words):
 
 def test_every_statement_is_tested():
     assert set(TRUE.values()) == set(STATEMENTS)
-
-
-def test_continuous_budgets_meet_every_budget_above_the_least():
-    """Two curves that are strictly concave in the cost, one of them infinitely steep at 0."""
-    cost = np.linspace(0, 1, 2001)
-    curves = np.array([np.sqrt(cost), 1 - (1 - cost) ** 2])
-    prices = np.geomspace(1e-3, 1e3, 4000)
-    spent = np.array([cost[(curves - lam * cost).argmax(axis=1)].mean() for lam in prices])
-    for budget in (0.05, 0.3, 0.7, 0.99):
-        assert np.abs(spent - budget).min() < 2e-3
-    assert (spent <= 1 / prices + 1e-9).all()
-    # The square root alone never reaches 0: the best buy at λ is 1 / 4λ².
-    fine = np.linspace(0, 1e-3, 100_001)
-    best = fine[(np.sqrt(fine) - 50 * fine).argmax()]
-    assert best == pytest.approx(1 / (4 * 50**2), rel=1e-3)
-
-
-def test_concave_in_the_answers_is_not_enough():
-    """Acc = sqrt(b) at the cost b ** (1/4) has a gap of 1/4 at B = 1/2."""
-    b = np.linspace(0, 1, 10_001)
-    lams = np.linspace(0, 3, 301)[:, None]
-    least_bound = ((np.sqrt(b) - lams * b**0.25).max(axis=1) + lams[:, 0] / 2).min()
-    assert least_bound == pytest.approx(0.5)
-    assert np.sqrt(b[b**0.25 <= 0.5]).max() == pytest.approx(0.25, abs=1e-3)
 
 
 def test_a_rule_that_randomises_between_best_buys_needs_the_relaxed_value():

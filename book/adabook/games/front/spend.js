@@ -1,9 +1,9 @@
 // Spend the answers: the game of the welcome page (games.spend). Every tile is a real question, filled as far as its vote
-// is right; the pale part is what the largest vote would reach. Every question starts with one answer. A tap, or a finger or
+// is right; the part above it is what the largest vote would add. Every question starts with one answer. A tap, or a finger or
 // mouse drawn over several tiles, gives or takes answers, and the first of three bars follows.
 
 const TURN = 30; // milliseconds a tile when the price plays
-const PALEST = 20; // tiles of which the closing sentence speaks
+const MOST = 20; // questions of which the closing sentence speaks: those that the largest vote helps most
 const points = (share) => (100 * share).toFixed(1).replace("-", "−");
 const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
@@ -70,12 +70,12 @@ function render({ model, el }) {
     const having = (label) => oracle.filter((each) => each === label).length;
     const given = budgets.map((budget, label) => [budget, having(label)]).slice(1).filter(([, count]) => count);
     const gap = (row) => Math.max(...seen[row]) - seen[row][0];
-    const palest = oracle.map((_, row) => row).sort((one, other) => gap(other) - gap(one)).slice(0, PALEST);
-    const passed = palest.filter((row) => oracle[row] === 0).length;
-    const shunned = passed === palest.length ? `The ${passed} palest tiles` : `${passed} of the ${palest.length} palest tiles`;
+    const helped = oracle.map((_, row) => row).sort((one, other) => gap(other) - gap(one)).slice(0, MOST);
+    const passed = helped.filter((row) => oracle[row] === 0).length;
+    const shunned = passed === MOST ? `The ${MOST} questions` : `${passed} of the ${MOST} questions`;
     return (
       `You found ${found()}. It gives ${given.map(([budget, count]) => `${counted(count, "question")} ${budget} answers each`).join(", ")}; ${having(0)} keep one. ` +
-      `It buys where each extra answer adds at least ${points(price)} points. ${shunned} get none: they rise too slowly.`
+      `It buys where each extra answer adds at least ${points(price)} points. ${shunned} that ${budgets.at(-1)} answers would help most get none, because they rise too slowly.`
     );
   }
 
@@ -193,6 +193,7 @@ function render({ model, el }) {
       if (playing !== mine) return;
       give(row, plan[row]);
     }
+    if (said.firstElementChild) look(at); // it may have got another number
   }
   const priceIt = button("Price it", () => {
     const plan = yours || oracle;
@@ -228,7 +229,7 @@ function render({ model, el }) {
   }
 
   const actions = element("div", { className: "spend-actions" }, priceIt, again, ...(HAS_ADDRESS ? [button("Share", share)] : []));
-  said.textContent = `The lower part of a tile shows how often its vote is right, the pale part what ${budgets.at(-1)} answers would reach. Tap a tile or point at it to read its question.`;
+  said.textContent = `The lower part of a tile shows how often its vote is right, the part above it what ${budgets.at(-1)} answers would add. Tap a tile or point at it to read its question.`;
   const field = element("div", { className: "spend-field" }, brushBox, left, grid, said);
   el.replaceChildren(field, element("div", { className: "spend-side" }, meters, actions, result));
   tiles.forEach((_, row) => paint(row));

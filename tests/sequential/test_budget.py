@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adalib.budget import CREDIT, BudgetController
 from adalib.datasets.files import DataError
+from adalib.sequential.budget import CREDIT, BudgetController
 
 BUDGET = 4.0
 
