@@ -249,10 +249,10 @@ def _keep(path: str | os.PathLike, name: str, question: str, routed: Routed) -> 
     answers = routed.answers
     record: dict[str, Any] = {"id": name, "question": question, "gold": ""}
     record["answers"] = [answer.answer for answer in answers]
-    for field in ("tokens", "logprob"):
-        values = [getattr(answer, field) for answer in answers]
+    for measure in ("tokens", "logprob"):
+        values = [getattr(answer, measure) for answer in answers]
         if None not in values:
-            record[field] = values
+            record[measure] = values
     with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
