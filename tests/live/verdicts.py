@@ -17,8 +17,8 @@ VERDICT = re.compile(r"^Exercise (.+?): (.*)", re.M)
 def report(chapters, roads):
     """Print the verdict on every solution, and on every other road that a function judges.
 
-    A number is compared in a browser as it is elsewhere. ``chapters`` has the cells of each by its key: their sources, whether they are solutions, and
-    whether they are folded.
+    A number is compared in a browser as it is elsewhere. ``chapters`` has the cells of each by its
+    key: their sources, whether they are solutions, and whether they are folded.
     """
     judged.PROOF_CASES = 60  # a browser is slow, and a false step shows soon
     # The record judges solutions as it judges a reader; without this they would write it anew.
