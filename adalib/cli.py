@@ -143,7 +143,7 @@ def solve(
     budget : float
         What a question may cost on average.
     budgets : tuple of int
-        Numbers of answers on offer, such as 1,2,4.
+        Numbers of answers on offer, such as 1,2,4. Those that the file cannot fill are left out.
     estimator : str
         How accuracy is estimated.
     ties : str
@@ -196,9 +196,15 @@ def _table(
     if file.lower().endswith(".csv"):
         return read_csv(file)
     answers = _load(file)
+    offered = [b for b in budgets if b <= answers.samples] or budgets
+    if len(offered) < len(budgets):
+        warnings.warn(
+            f"{file}: has {answers.samples} answers per question; larger budgets are left out",
+            stacklevel=2,
+        )
     if isinstance(answers, Menu):  # whose costs are prices times answers or tokens already
-        return answers.table(budgets, estimator, ties)
-    return answers.table(budgets, estimator, ties, cost)
+        return answers.table(offered, estimator, ties)
+    return answers.table(offered, estimator, ties, cost)
 
 
 @app.command
@@ -279,9 +285,9 @@ def _next_step(file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow])
     """Return the command to type next: fit the policy that pays, or look at the file."""
     from adalib.datasets.menu import Menu
     from adalib.evaluate.compare import RACE
-    from adalib.evaluate.verdict import judged
+    from adalib.evaluate.verdict import judgements
 
-    judgement = judged(rows)[0]
+    judgement = judgements(rows)[0]
     best = judgement.rows[judgement.best]
     name = shlex.quote(file)
     if judgement.word() != "pays" or isinstance(answers, Menu):  # a router asks one model

@@ -43,7 +43,7 @@ class Runner:
 
 #: Asks for one answer, and returns it (None or "" if unreadable) with the fields of its reply, of
 #: which "tokens" is always needed.
-Ask = Callable[[Runner], Awaitable[tuple[Hashable, Mapping[str, Any]]]]
+AskForReply = Callable[[Runner], Awaitable[tuple[Hashable, Mapping[str, Any]]]]
 
 
 class TimedPolicy(SignalPolicy):
@@ -180,7 +180,7 @@ class RaceSession:
         self.tokens += max(self.clock - runner.started, 0.0) if generated is None else generated
         self.cancelled += 1
 
-    async def run(self, ask: Ask) -> list[Hashable]:
+    async def run(self, ask: AskForReply) -> list[Hashable]:
         """Start answers, count each that finishes, and cancel the rest when the race closes.
 
         Answers that finish while the others are being cancelled are counted as well. If asking

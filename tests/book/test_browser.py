@@ -99,10 +99,12 @@ SCOPE = (
 SETTLED = """async (at) => {
   const frame = () => new Promise(requestAnimationFrame);
   const scope = SCOPE;
-  const parts = () => [...scope.querySelectorAll(".plotly-graph-div, .gtitle, .xtick text, table")];
+  const moving = ".plotly-graph-div, .gtitle, .xtick text, .colorbar, table";
+  const parts = () => [...scope.querySelectorAll(moving)];
   const looks = () => parts().map((e) => {
     const box = e.getBoundingClientRect();
-    return [box.width, box.height, getComputedStyle(e).fill, getComputedStyle(e).color].join();
+    const { fill, color } = getComputedStyle(e);
+    return [box.x, box.width, box.height, fill, color].join();
   }).join(";");
   const deadline = performance.now() + 600_000;
   for (let same = 0, before = looks(); same < 10; ) {

@@ -57,6 +57,9 @@ fig = go.Figure(go.Bar(x=["b = 1", "b = 2"], y=at_price(0.02)[0]))
 fig.update_layout(title=title(0.02, 1.8))
 """
 
+# As the chapters show it: the page's explorer, without a widget.
+STATIC = "from IPython.display import HTML\n\nHTML(adalib.explorer.static_html([w._settings[0]]))"
+
 
 def slider_of_the_book() -> str:
     """The cell of the book that draws at every move of a slider."""
@@ -70,7 +73,7 @@ def live(tmp_path_factory, browser):
     """The notebook, run in the Lab, and `ask`, which evaluates an expression in its kernel."""
     cells = [
         nbformat.v4.new_markdown_cell("# A section\n\nwhich an arrow key could fold"),
-        *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_the_book())),
+        *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_the_book(), STATIC)),
     ]
     with jupyter_lab(tmp_path_factory.mktemp("lab"), cells) as (address, runtime):
         page = opened(browser, address)
@@ -211,3 +214,19 @@ def test_widgets_still_move_after_a_reload(live):
     explorer.press("ArrowRight")
     price = page.evaluate(SCRAPE)["lam"]
     until(lambda: float(ask("value = w.lam")) == price)
+
+
+def test_the_explorer_of_a_page_keeps_its_keys_in_the_lab_too(live):
+    page, _ = live
+    run_cell(page, 2)
+    slider = page.locator(".jp-RenderedHTMLCommon [data-control=lambda]")
+    slider.wait_for(timeout=120_000)
+    cells, address = page.locator(".jp-Notebook .jp-Cell").count(), page.url
+    place = int(slider.input_value())
+    slider.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "a", "d", "d"):
+        page.keyboard.press(key)
+    page.wait_for_timeout(400)  # an address would be written by now
+    assert int(slider.input_value()) == place + 1
+    assert page.locator(".jp-Notebook .jp-Cell").count() == cells
+    assert page.url == address

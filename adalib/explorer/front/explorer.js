@@ -14,6 +14,8 @@ class Explorer {
     Object.assign(this, { root, host, settings: [...settings], tables: settings.map(() => null) });
     this.state = { at: 0, lam: 0, budget: null, selected: 0 };
     root.classList.add("adalib-explorer");
+    // JupyterLab hears every key before we do, and an arrow would leave the cell. It asks the element that has the focus.
+    root.addEventListener("focusin", ({ target }) => (target.dataset.lmSuppressShortcuts = "true"));
     this.furnish(`ax${++serial}-${Math.random().toString(36).slice(2, 7)}`);
     this.address = new Address(this, host.address !== false);
     this.listSettings();

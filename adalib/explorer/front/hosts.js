@@ -1,15 +1,14 @@
-// The two hosts: a static page, and Jupyter through anywidget.
+// The two hosts: a static page, which JupyterLab can show too, and Jupyter through anywidget.
 
-/** Static page: the settings lie in a JSON script next to the root. */
+/** Static page: the settings lie in a JSON script next to the root. JupyterLab keeps its address for itself. */
 function mountStatic(id) {
-  return new Explorer(document.getElementById(id), JSON.parse(document.getElementById(`${id}-data`).textContent));
+  const root = document.getElementById(id);
+  return new Explorer(root, JSON.parse(document.getElementById(`${id}-data`).textContent), { address: !root.closest(".jp-OutputArea") });
 }
 
 /** Jupyter: traits lam, budget and selected are kept in step with the page. */
 function render({ model, el }) {
   const root = document.createElement("div");
-  // JupyterLab hears every key before we do, and an arrow would leave the cell. It asks the element that has the focus.
-  root.addEventListener("focusin", ({ target }) => (target.dataset.lmSuppressShortcuts = "true"));
   el.append(root);
   const keys = ["lam", "budget", "selected"];
   const start = Object.fromEntries(keys.map((key) => [key, model.get(key)]));
