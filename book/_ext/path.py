@@ -33,7 +33,7 @@ STOPS = (
         "more answers help some questions a lot, and others not at all",
     ),
     Stop("oracle-one-price", "The price", 4, "lets every question decide for itself"),
-    Stop("budgets-slopes", "The frontier", 3, "one sort gives the best policy for every budget"),
+    Stop("budgets-slopes", "The frontier", 3, "one sort gives the best accuracy at every budget"),
     Stop("duality-shadow", "Duality", 3, "the price is what one more answer is worth"),
     Stop(
         "results-noise",

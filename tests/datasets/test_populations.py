@@ -110,14 +110,13 @@ def test_default_draw_reproduces_the_printed_tables(name):
     )
     assert (responses.n, responses.samples) == (200, 48)
     assert set(levels) == set(paper["per_level"])
-    for table, column in ((acc, "ours"), (true, "true")):
+    for table in (acc, true):
         for level, row in paper["per_level"].items():
             by_level = table[levels == level].mean(axis=0)
             assert by_level[[0, 4]] == pytest.approx([row["acc1"], row["acc16"]], abs=0.015)
         assert table[:, 0].mean() == pytest.approx(paper["main"]["Fixed"]["accuracy"][0], abs=0.01)
         assert table[:, 1].mean() == pytest.approx(paper["main"]["Fixed"]["accuracy"][1], abs=0.02)
         assert table[:, 2].mean() == pytest.approx(paper["implied_acc4"], abs=0.02)
-        assert fitted.loc["Acc(4)", column] == pytest.approx(table[:, 2].mean(), abs=1e-4)
     assert BUDGETS[acc.argmax(axis=1)].mean() == pytest.approx(paper["unconstrained_cost"], abs=0.4)
     oracle = paper["main"]["Oracle"]
     for i, target in enumerate((1.5, 2.0, 3.0)):
@@ -126,8 +125,6 @@ def test_default_draw_reproduces_the_printed_tables(name):
         assert accuracy == pytest.approx(oracle["accuracy"][i], abs=0.02)
         assert cost == pytest.approx(oracle["cost"][i], abs=0.3)
         assert (chosen == 0).mean() == pytest.approx(paper["label_shares"][i][0], abs=0.05)
-        drawn = [fitted.loc[f"oracle {what}, B={target}", "ours"] for what in ("accuracy", "cost")]
-        assert drawn == pytest.approx([accuracy, cost], abs=1e-4)
     promised = fitted.dropna(subset="tolerance")
     assert (promised["residual"].abs() <= promised["tolerance"]).all()
     np.testing.assert_allclose(fitted["residual"], fitted["ours"] - fitted["printed"])
