@@ -33,13 +33,13 @@ STOPS = (
         "more answers help some questions a lot, and others not at all",
     ),
     Stop("oracle-one-price", "The price", 4, "lets every question decide for itself"),
-    Stop("budgets-slopes", "The frontier", 3, "one sort gives the best policy for every budget"),
+    Stop("budgets-slopes", "The frontier", 3, "one sort gives the best accuracy at every budget"),
     Stop("duality-shadow", "Duality", 3, "the price is what one more answer is worth"),
     Stop(
         "results-noise",
         "The text",
         3,
-        "no gain on new questions with our 1.5B model, but random numbers seem to help on old ones",
+        "no gain on new questions with our 1.5B model; random numbers seem to help on old ones",
     ),
     Stop(
         "stopping-ladder", "Watching", 3, "five points, half from the vote and half from stopping"
