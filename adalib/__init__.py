@@ -43,7 +43,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "evaluate.baselines": ["Plan", "best_mix", "noise_features"],
         "evaluate.intervals": ["mean_interval"],
         "evaluate.crossfit": ["cross_fitted_oracle", "score_oracle", "rehearse_oracle"],
-        "evaluate.heldout": ["Known", "Protocol", "held_out", "unseen_curves"],
+        "evaluate.heldout": ["PaidFeatures", "Protocol", "held_out", "unseen_curves"],
         "evaluate.compare": ["compare"],
         "evaluate.verdict": ["verdict"],
         "router": ["Router"],

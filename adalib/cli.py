@@ -143,7 +143,7 @@ def solve(
     budget : float
         What a question may cost on average.
     budgets : tuple of int
-        Numbers of answers on offer, such as 1,2,4.
+        Numbers of answers on offer, such as 1,2,4. Those that the file cannot fill are left out.
     estimator : str
         How accuracy is estimated.
     ties : str
@@ -196,9 +196,15 @@ def _table(
     if file.lower().endswith(".csv"):
         return read_csv(file)
     answers = _load(file)
+    offered = [b for b in budgets if b <= answers.samples] or budgets
+    if len(offered) < len(budgets):
+        warnings.warn(
+            f"{file}: has {answers.samples} answers per question; larger budgets are left out",
+            stacklevel=2,
+        )
     if isinstance(answers, Menu):  # whose costs are prices times answers or tokens already
-        return answers.table(budgets, estimator, ties)
-    return answers.table(budgets, estimator, ties, cost)
+        return answers.table(offered, estimator, ties)
+    return answers.table(offered, estimator, ties, cost)
 
 
 @app.command
@@ -279,9 +285,9 @@ def _next_step(file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow])
     """Return the command to type next: fit the policy that pays, or look at the file."""
     from adalib.datasets.menu import Menu
     from adalib.evaluate.compare import RACE
-    from adalib.evaluate.verdict import judged
+    from adalib.evaluate.verdict import judgements
 
-    judgement = judged(rows)[0]
+    judgement = judgements(rows)[0]
     best = judgement.rows[judgement.best]
     name = shlex.quote(file)
     if judgement.word() != "pays" or isinstance(answers, Menu):  # a router asks one model
@@ -387,7 +393,7 @@ def fit(
 
 
 def _load(file: str) -> Responses | Menu:
-    """Read sampled answers; refuse those whose accuracies would be wrong."""
+    """Read sampled answers; refuse those whose accuracies or costs would be wrong."""
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
 
@@ -398,7 +404,7 @@ def _load(file: str) -> Responses | Menu:
 
 
 def _check_answers(responses: Responses) -> None:
-    """Refuse whole texts in the place of answers, and formulas that cannot be compared."""
+    """Refuse whole texts as answers, tokens that are all 0, and formulas without their library."""
     from adalib.vote.answers import is_formula
 
     typical_answer = median_high(len(row[0]) for row in responses.answers)
@@ -407,6 +413,11 @@ def _check_answers(responses: Responses) -> None:
         raise ValueError(
             f"{responses.source}: its answers are whole texts; read the answer out of each "
             "(adalib.extract_answer), or say which are right in a field correct"
+        )
+    if responses.tokens is not None and not responses.tokens.any():
+        raise ValueError(
+            f"{responses.source}: all its tokens are 0; give what each answer has, or leave the "
+            "field out"
         )
     if find_spec("math_verify") or "classes" in responses.extras:
         return

@@ -45,7 +45,7 @@ LONGEST = "the longest vote"
 NOT_SHORT = "no short answer"
 
 
-class Plan(NamedTuple):
+class PlannedVote(NamedTuple):
     """What a policy makes of one question at a price."""
 
     session: Any  #: of priced stopping, or of a race
@@ -229,7 +229,7 @@ class Router:
         """Return what the policy reads off questions, a row each; None if it reads nothing."""
         return _features(self.embedding, [text[:_LONGEST_QUESTION] for text in questions])
 
-    def plan(self, question: str, price: float | None = None) -> Plan:
+    def plan(self, question: str, price: float | None = None) -> PlannedVote:
         """Decide what to do with one question, without asking.
 
         Parameters
@@ -241,14 +241,14 @@ class Router:
 
         Returns
         -------
-        Plan
+        PlannedVote
             A session that takes answers, and what such a question cost in training.
         """
         price = self.controller.price if price is None else price
         best = self.policy.at_price(price)
         features = self.features([question])
         session = self.policy.begin(best, None if features is None else features[0])
-        return Plan(session, float(self.policy.costs[best]))
+        return PlannedVote(session, float(self.policy.costs[best]))
 
     async def answer(self, question: str, ask: Ask, *, seconds: float | None = None) -> Routed:
         """Ask until the vote is closed, and return the winner.

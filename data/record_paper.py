@@ -24,8 +24,8 @@ from adabook.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers
 from adabook.recorded import record
 from adalib import (
     CurvePolicy,
-    Known,
     LabelPolicy,
+    PaidFeatures,
     PricedStopping,
     Protocol,
     Responses,
@@ -104,12 +104,15 @@ def learning() -> Iterator[Part]:
     yield "without the embedding", partial(held, word, gains=["curve"], features=fifteen, **CURVE)
     yield (
         "entropy not used",
-        partial(held, rest, gains=["curve"], features=Known(fifteen, first=first), **CURVE),
+        partial(held, rest, gains=["curve"], features=PaidFeatures(fifteen, first=first), **CURVE),
     )
-    yield "entropy counted", partial(held, rest, features=Known(sixteen, overhead=1), **CURVE)
+    yield (
+        "entropy counted",
+        partial(held, rest, features=PaidFeatures(sixteen, overhead=1), **CURVE),
+    )
     yield (
         "entropy reused",
-        partial(held, rest, gains=["curve"], features=Known(sixteen, first=first), **CURVE),
+        partial(held, rest, gains=["curve"], features=PaidFeatures(sixteen, first=first), **CURVE),
     )
     yield (
         "answer key leaked",

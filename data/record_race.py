@@ -26,7 +26,7 @@ from adabook.recorded import record
 from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
-from adalib.sequential.course import Courses, Outcome
+from adalib.sequential.course import Courses, RaceOutcome
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_rules import PlainRace
@@ -84,11 +84,11 @@ class TunedRaces(PricedRace):
         self.waiting = outcome.clock.mean(axis=0) / self.unit
         return self
 
-    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> Outcome:
+    def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> RaceOutcome:
         """Return the outcome of every stream under every member, by plain votes."""
         courses = Courses(streams)
         outcomes = [member.play(courses) for member in members]
-        return Outcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))
+        return RaceOutcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))
 
     def mix(self, budget: float, waiting_price: float | None = None) -> Mix:
         """Return the two members, and the share of the second, that cost ``budget`` in training."""

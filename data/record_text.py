@@ -32,7 +32,7 @@ from adalib.datasets.folds import deal
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, noise_features
-from adalib.evaluate.heldout import Known, Protocol, held_out
+from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.features import text_features
@@ -110,10 +110,10 @@ def sixteen(answers: Responses, seed: int, reused: bool) -> list[dict]:
     first, rest = answers.set_aside(0)
     assert first.entropy is not None
     features = text_features(answers.questions, first.entropy[:, 0])
-    known = Known(features, first=first) if reused else Known(features, overhead=1.0)
+    paid = PaidFeatures(features, first=first) if reused else PaidFeatures(features, overhead=1.0)
     learners = {"label": LabelPolicy(), "ranked": LabelPolicy(spend="budget")}
     rows = held_out(
-        rest, [BUDGET], learners=learners, features=known, noises=0, protocol=Protocol(seed=seed)
+        rest, [BUDGET], learners=learners, features=paid, noises=0, protocol=Protocol(seed=seed)
     )
     return [figures(row) for row in rows if row.policy in learners]
 

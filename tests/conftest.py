@@ -78,6 +78,21 @@ def prose(name: str) -> str:
     return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
 
+def live_cells(path: Path) -> list[tuple[str, bool, bool]]:
+    """The cells of a notebook that a page runs; whether each is of a solution, and is folded."""
+    cells = []
+    within_solution = False
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            starts = "{solution-start}" in cell.source
+            within_solution = (within_solution or starts) and "{solution-end}" not in cell.source
+            continue
+        tags = set(cell.metadata.get("tags", []))
+        if cell.cell_type == "code" and not tags & {"remove-cell", "skip-execution"}:
+            cells.append((cell.source, within_solution, "hide-input" in tags))
+    return cells
+
+
 def luminance(colour: str) -> float:
     """Relative luminance of a colour, "#123456" or "rgb(18, 52, 86)", as the accessibility
     guidelines define it."""

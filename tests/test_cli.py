@@ -102,6 +102,13 @@ def test_solve_passes_its_options_on(file, capsys):
     ]
 
 
+def test_solve_offers_the_budgets_that_the_file_can_fill(file, capsys):
+    words = ["solve", file, "--budget", "3", "--budgets"]
+    found, notes = printed(capsys, *words, "1,4,99")
+    assert "16 answers" in notes
+    assert found == printed(capsys, *words, "1,4")[0]
+
+
 def test_solve_reads_a_table_of_accuracies(tmp_path, capsys):
     path = tmp_path / "mine.csv"
     path.write_text("id,1,2\nq\x1b[2J,0.1,0.9\nr,0.5,0.5\n", encoding="utf-8")
@@ -209,6 +216,7 @@ FAULTS = {
     "ragged.jsonl": '{"id": 1, "question": "?", "gold": 1, "answers": ["1"]}\n'
     '{"id": 2, "question": "?", "gold": 1, "answers": ["1", "2"]}\n',
     "raw.jsonl": json.dumps(RAW),
+    "zeros.jsonl": '{"id": 1, "question": "?", "gold": 1, "answers": ["1"], "tokens": [0]}\n',
     "table.csv": "1,2\n0.1,x\n",
 }
 
@@ -226,6 +234,7 @@ FAULTS = {
         ("evaluate ragged.jsonl", "line 2"),
         ("evaluate raw.jsonl", "extract_answer"),
         ("fit raw.jsonl --budget 2 --out router", "extract_answer"),
+        ("evaluate zeros.jsonl --cost tokens", "tokens"),
         ("solve table.csv --budget 1", "table.csv"),
         ("evaluate FILE --targets 0.5", "0.5"),
         ("evaluate FILE --targets nan", "finite"),
@@ -240,7 +249,7 @@ FAULTS = {
         ("solve drill-fewshot --budget 0.5", "0.5"),
         ("solve drill-fewshot --budget nan", "finite"),
         ("solve drill-fewshot --budget x", "--budget"),
-        ("solve drill-fewshot --budget 2 --budgets 1,200", "200"),
+        ("solve drill-fewshot --budget 2 --budgets 200", "200"),
         ("explore FILE --out FILE", "--out"),
         ("explore table.csv --cost tokens", "--cost"),
         ("collect nosuch --out o --base-url u --model m", "nosuch"),

@@ -195,17 +195,6 @@ def test_the_recorded_transfer_can_be_computed_again():
         )
 
 
-def test_a_part_of_the_recorded_efforts_can_be_computed_again():
-    part = "effort-aime-claude-opus-4.5: none, 32k"
-    menu = record_effort.chosen(adalib.load("effort-aime-claude-opus-4.5"), ("none", "32k"))
-    written = [row for row in recorded("effort")[part] if row["policy"] == "answer length"]
-    targets = [row["target"] for row in written]
-    again = record_effort.held_out_raises(menu, record_effort.LOOKS["answer length"], targets)
-    for (cost, accuracy), row in zip(again, written, strict=True):
-        found = record_effort.row("answer length", row["target"], menu, cost, accuracy)
-        assert found == pytest.approx({key: row[key] for key in found}, abs=1e-3)
-
-
 def two_efforts(tokens_where_it_gains: int) -> adalib.Menu:
     """A low effort that guesses on every second question and a high one that is always right."""
     rng = np.random.default_rng(0)

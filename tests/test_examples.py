@@ -33,9 +33,6 @@ def test_the_lines_on_a_page_run(tmp_path, monkeypatch, capsys, page, asked):
     assert capsys.readouterr().out == "7\n"
 
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
 def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, monkeypatch):
     stub = ModuleType("inspect_ai.util")
     stub.EarlyStop = SimpleNamespace

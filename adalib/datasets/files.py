@@ -89,7 +89,7 @@ def read_json(line: bytes, where: str) -> dict[str, Any]:
     ``where`` is the place of the line in words, for messages.
     """
     try:
-        text = line.decode("utf-8")
+        text = line.decode("utf-8").rstrip()  # or a fault at the end would be in the next line
         record = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
         if "\\ud" in text or "\\uD" in text:
             # Half a character, from a text cut in its middle, cannot be saved: it becomes "?".

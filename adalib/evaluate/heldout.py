@@ -92,7 +92,7 @@ class Protocol:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class PaidFeatures:
     """Features that were read off a first answer, and what becomes of that answer.
 
     Such features are not free: the model had to answer once. Either that answer opens the vote, or
@@ -112,9 +112,9 @@ class Known:
     --------
     >>> from adalib import CurvePolicy, flat_null, held_out
     >>> first, rest = flat_null(40).sample(9).set_aside(0)
-    >>> known = Known(features=[[len(row[0])] for row in first.answers], first=first)
+    >>> paid = PaidFeatures(features=[[len(row[0])] for row in first.answers], first=first)
     >>> learners = {"curve": CurvePolicy()}
-    >>> rows = held_out(rest, [2], (1, 4), learners=learners, features=known, noises=0)
+    >>> rows = held_out(rest, [2], (1, 4), learners=learners, features=paid, noises=0)
     >>> rows[-1].policy
     'curve'
     """
@@ -130,7 +130,7 @@ def held_out(
     budgets: Sequence[int] = (1, 2, 4, 8, 16),
     *,
     learners: Mapping[str, Learner | Planner] | None = None,
-    features: ArrayLike | Known | None = None,
+    features: ArrayLike | PaidFeatures | None = None,
     noises: int = 2,
     protocol: Protocol | None = None,
 ) -> list[HeldOutRow]:
@@ -156,7 +156,7 @@ def held_out(
         (`adalib.evaluate.trials.Planner`); anything else has ``trial``, which returns what each
         question cost and how accurate it was (`adalib.evaluate.trials.Learner`). Default:
         ``label`` and ``curve``.
-    features : DataFrame, array_like of shape (N, d), or Known, optional
+    features : DataFrame, array_like of shape (N, d), or PaidFeatures, optional
         What is known of a question before it is asked. Default: `text_features`, and a small
         `TextEmbedding` fitted in every fold.
     noises : int
@@ -189,16 +189,16 @@ def held_out(
     ['oracle', 'oracle_in_sample', 'mix', 'fixed', 'random', 'length', 'curve']
     """
     settings = Protocol() if protocol is None else protocol
-    known = features if isinstance(features, Known) else Known(features)
+    paid = features if isinstance(features, PaidFeatures) else PaidFeatures(features)
     trained = checked_learners(learners, settings.seed)
-    _check_settings(settings, known, noises)
+    _check_settings(settings, paid, noises)
     check_halves(responses, budgets)
 
     # Deal the questions into folds, and the answers into halves.
     member = members(responses, settings.groups)
     fold_of = deal(member, settings.folds, settings.seed)
-    folds = list(_folds(responses, fold_of, known.features, settings.taught, settings.seed))
-    first, votes = _votes(responses, known.first)
+    folds = list(_folds(responses, fold_of, paid.features, settings.taught, settings.seed))
+    first, votes = _votes(responses, paid.first)
     halves = votes.split_samples(settings.seed)
     table: MakeTable = settings.table or type(responses).table
     full = table(votes, budgets)
@@ -219,7 +219,7 @@ def held_out(
         tried = [*trained.items(), *_noise_policies(responses.n, noise_seeds, settings.seed)]
         found = learned(teach, score, targets, folds, member, tried)
         names = [name for name, _ in tried]
-        add_learned(scores, names, found, oracles, score.table, known.overhead)
+        add_learned(scores, names, found, oracles, score.table, paid.overhead)
 
     # The oracle that is too good: chosen and scored on all answers.
     everything = Half(responses, full)
@@ -229,13 +229,13 @@ def held_out(
     return scores.rows(member, families=settings.groups is not None)
 
 
-def _check_settings(settings: Protocol, known: Known, noises: int) -> None:
+def _check_settings(settings: Protocol, paid: PaidFeatures, noises: int) -> None:
     """Raise for settings that contradict each other or leave nothing to learn from."""
-    if noises < 0 or not 0 <= known.overhead < np.inf:
-        raise ValueError(f"noises is {noises} and overhead {known.overhead}; give 0 or more")
+    if noises < 0 or not 0 <= paid.overhead < np.inf:
+        raise ValueError(f"noises is {noises} and overhead {paid.overhead}; give 0 or more")
     if settings.taught < 2:
         raise ValueError(f"taught is {settings.taught}; give at least 2 questions to learn from")
-    if known.first is not None and settings.table is not None:
+    if paid.first is not None and settings.table is not None:
         raise ValueError(
             "the table of a vote that a first answer opens is given; give first or table, not both"
         )

@@ -86,11 +86,11 @@ def verdict(
     >>> verdict(rows).partition(";")[0]
     'Cannot tell with these 40 questions whether to allocate adaptively'
     """
-    main, *before = judged(rows, matters)
+    main, *before = judgements(rows, matters)
     oracles = [row for row in rows if row.policy == "oracle"]
     sentences = [_main(main, oracles), *map(_before, before)]
     if groups is not None:
-        sentences.append(_by_groups(judged(groups, matters)[0]))
+        sentences.append(_by_groups(judgements(groups, matters)[0]))
     elif main.rows[0].families and len(main.rows[0].gains) < FEW_GROUPS:
         sentences.append(_FEW)
     return " ".join(sentences)
@@ -101,7 +101,7 @@ def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
 
     The last column is the cost at which a mix would be as accurate as the best policy.
     """
-    found = judged(rows)
+    found = judgements(rows)
     names = ["best policy"] if len(found) == 1 else ["before asking", "best policy"]
     lines = []
     for number, best in enumerate(found[0].rows):
@@ -116,7 +116,7 @@ def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def judged(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgement]:
+def judgements(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgement]:
     """Return what `verdict` puts into words.
 
     The first judgement is of all policies. If some of them are stopping rules and some are not,

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import number, numbers, whole
 from adalib.datasets.responses import Responses
-from adalib.sequential.course import Course, Heat, Outcome, Waves
+from adalib.sequential.course import Course, Heat, RaceOutcome, Waves
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import cross_fitted
 from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
@@ -181,7 +181,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
         self._keep_best([*priced, *plain], outcomes)
         return self
 
-    def _fit_priced(self, heat: Heat, fold: np.ndarray) -> tuple[list[PricedMember], Outcome]:
+    def _fit_priced(self, heat: Heat, fold: np.ndarray) -> tuple[list[PricedMember], RaceOutcome]:
         """Fit a race for every first wave and pair of prices; return what each costs and scores."""
         pairs = np.array(list(product(TOKEN_PRICES, WAITING_PRICES))).T
         prices = pairs / self.unit
@@ -197,7 +197,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
 
     def _fit_start(
         self, heat: Heat, start: int, prices: np.ndarray, fold: np.ndarray
-    ) -> tuple[dict[Finish, np.ndarray], Outcome]:
+    ) -> tuple[dict[Finish, np.ndarray], RaceOutcome]:
         """Fit the rules of one first wave, (options, d + 1, L) per finish, and play them."""
         levels = prices.shape[1]
         fitted: dict[Finish, np.ndarray] = {}
@@ -216,7 +216,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
         itself = settle_race(heat, Waves(start), self.most, prices, follow)
         return fitted, itself._replace(accuracy=left_out.accuracy)
 
-    def _keep_best(self, members: list[Any], outcome: Outcome) -> None:
+    def _keep_best(self, members: list[Any], outcome: RaceOutcome) -> None:
         """Keep the races that are on the envelope at some price of waiting."""
         costs = outcome.tokens.mean(axis=0)
         accuracies = outcome.accuracy.mean(axis=0)
@@ -364,7 +364,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
             figures = self.play(members, streams, features)
             return [streams.mean(figure @ shares.T) for figure in figures]
 
-        mean = Outcome(*in_pieces(responses, features, size, outcome))
+        mean = RaceOutcome(*in_pieces(responses, features, size, outcome))
         waiting = mean.clock / self.unit
         return RaceReplay(mean.tokens, mean.accuracy, waiting, mean.finished, mean.started)
 
@@ -399,13 +399,13 @@ class PricedRace(TimedPolicy, PricedPolicy):
 
     def play(
         self, members: Sequence[Any], streams: Streams, features: ArrayLike | None = None
-    ) -> Outcome:
+    ) -> RaceOutcome:
         """Return the outcome of every stream under every member, arrays of shape (M, members)."""
         return self._played(members, Heat(self, streams, features))
 
-    def _played(self, members: Sequence[Any], heat: Heat) -> Outcome:
+    def _played(self, members: Sequence[Any], heat: Heat) -> RaceOutcome:
         """Return what `play` returns, in a heat whose courses may be kept already."""
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, RaceOutcome] = {}
         # In the order of their first waves, because a heat keeps the courses of one at a time.
         for place in sorted(range(len(members)), key=lambda place: members[place].start):
             member = members[place]
@@ -465,6 +465,6 @@ class PricedRace(TimedPolicy, PricedPolicy):
         ]
 
 
-def _side_by_side(outcomes: Sequence[Outcome]) -> Outcome:
+def _side_by_side(outcomes: Sequence[RaceOutcome]) -> RaceOutcome:
     """Join outcomes of the same streams under different races, as columns."""
-    return Outcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))
+    return RaceOutcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))

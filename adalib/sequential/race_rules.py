@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from adalib.datasets.files import number, numbers, whole
-from adalib.sequential.course import Courses, Heat, Outcome, Waves, race_features
+from adalib.sequential.course import Courses, Heat, RaceOutcome, Waves, race_features
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.rules import NEVER
 from adalib.sequential.signals.votes import VoteCount
@@ -68,7 +68,7 @@ class PlainRace:
         """Return whether the leader is far enough ahead to close."""
         return votes.leader - votes.runner >= self.lead
 
-    def play(self, courses: Courses, count: VoteCount | None = None) -> Outcome:
+    def play(self, courses: Courses, count: VoteCount | None = None) -> RaceOutcome:
         """Return every stream's outcome; leads are of plain votes, ``count`` gives the answer."""
         course = courses.course(Waves(self.start, self.look, self.more))
         plain = course.streams.votes()
@@ -80,7 +80,7 @@ class PlainRace:
         started = np.full(len(stop), self.start)
         if self.more:
             started = np.where(stop >= self.look, self.answers, self.start)
-        return Outcome(
+        return RaceOutcome(
             course.tokens[rows, stop],
             course.value(votes)[rows, stop],
             course.clock[rows, stop],
@@ -170,7 +170,7 @@ class PricedMember:
         rules = self.rules[finish]
         return rules[:, 0] + features.T @ rules[:, 1:].T
 
-    def play(self, heat: Heat, unit: float) -> Outcome:
+    def play(self, heat: Heat, unit: float) -> RaceOutcome:
         """Return every stream's outcome, arrays of shape (M, 1); ``unit`` is an average answer."""
 
         def promised(finish: Finish, features: np.ndarray, gains: np.ndarray) -> np.ndarray:
@@ -207,7 +207,7 @@ class PricedMember:
 
 def settle_race(
     heat: Heat, waves: Waves, most: int, prices: np.ndarray, predict: Predictor
-) -> Outcome:
+) -> RaceOutcome:
     r"""Decide from the last finish to the first, and carry the outcomes back.
 
     With prices :math:`\lambda` and :math:`\mu`, the option with the highest predicted
@@ -230,7 +230,7 @@ def settle_race(
 
     Returns
     -------
-    Outcome
+    RaceOutcome
         Arrays of shape (M, L).
     """
     last = waves.answers
@@ -248,10 +248,10 @@ def _decided(
     heat: Heat,
     waves: Waves,
     finished: int,
-    options: Sequence[Outcome],
+    options: Sequence[RaceOutcome],
     prices: np.ndarray,
     predict: Predictor,
-) -> Outcome:
+) -> RaceOutcome:
     """Return the outcome of the option that promises most at a finish, or of closing there."""
     close = heat.closed(waves, finished, prices.shape[1])
     if not options:
@@ -259,7 +259,7 @@ def _decided(
     gains = np.hstack([_net(option, prices) - _net(close, prices) for option in options])
     finish = (waves.look, waves.more, finished)
     promised = predict(finish, heat.features(waves, finished), gains)
-    chosen = Outcome(*(np.array(figures) for figures in close))
+    chosen = RaceOutcome(*(np.array(figures) for figures in close))
     highest = np.zeros(chosen.tokens.shape)
     for option, gain in zip(options, np.split(promised, len(options), axis=1), strict=True):
         better = gain > highest
@@ -269,6 +269,6 @@ def _decided(
     return chosen
 
 
-def _net(outcome: Outcome, prices: np.ndarray) -> np.ndarray:
+def _net(outcome: RaceOutcome, prices: np.ndarray) -> np.ndarray:
     """Return accuracy less what tokens and waiting cost, (M, L)."""
     return outcome.accuracy - prices[0] * outcome.tokens - prices[1] * outcome.clock

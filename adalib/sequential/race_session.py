@@ -43,7 +43,7 @@ class Runner:
 
 #: Asks for one answer, and returns it (None or "" if unreadable) with the fields of its reply, of
 #: which "tokens" is always needed.
-Ask = Callable[[Runner], Awaitable[tuple[Hashable, Mapping[str, Any]]]]
+AskForReply = Callable[[Runner], Awaitable[tuple[Hashable, Mapping[str, Any]]]]
 
 
 class TimedPolicy(SignalPolicy):
@@ -173,14 +173,14 @@ class RaceSession:
             self._decide()
         return self.goes_on
 
-    def cancel(self, number: int, tokens: float | None = None) -> None:
-        """Book an answer as cancelled, with the tokens it had generated (default: by the clock)."""
+    def cancel(self, number: int) -> None:
+        """Book an answer as cancelled, with its runner's tokens, or else those of the clock."""
         runner = self.running.pop(number)
-        generated = runner.tokens if tokens is None else tokens
-        self.tokens += max(self.clock - runner.started, 0.0) if generated is None else generated
+        by_clock = max(self.clock - runner.started, 0.0)
+        self.tokens += by_clock if runner.tokens is None else runner.tokens
         self.cancelled += 1
 
-    async def run(self, ask: Ask) -> list[Hashable]:
+    async def run(self, ask: AskForReply) -> list[Hashable]:
         """Start answers, count each that finishes, and cancel the rest when the race closes.
 
         Answers that finish while the others are being cancelled are counted as well. If asking

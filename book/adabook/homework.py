@@ -150,6 +150,8 @@ def _label(rng: np.random.Generator) -> Question:
     lam = _some_price(rng)
     label = int(oracle_labels(acc, _COST, lam)[0])
     pays = np.append(np.diff(acc[0]) > lam * np.diff(_COST), False)
+    # A column's number that is also a budget is not told from that budget.
+    column = {} if label in _COST else {"that is the column; give the budget": label}
     return Question(
         f"At the price {lam:.5f}, which budget does this question take?\n{_shown(acc)}",
         _COST[label],
@@ -157,7 +159,7 @@ def _label(rng: np.random.Generator) -> Question:
         f"the first column's net value is {acc[0, 0] - lam:.4f}; compute the others, and take "
         "the largest",
         {
-            "that is the column; give the budget": label if label not in _COST else -1,
+            **column,
             "that is the most accurate budget; subtract the price": _COST[acc[0].argmax()],
             "that is where the next step stops paying; look beyond it too": _COST[pays.argmin()],
             "that is the net value; give the budget that has it": acc[0, label]
@@ -283,6 +285,8 @@ def _dual_value(rng: np.random.Generator) -> Question:
     budget = float(rng.integers(5, 14) / 4) + 0.1  # no plan of four costs this, so one price solves
     lam = frontier(acc, _COST).at(budget).lam
     net = acc[0] - lam * _COST
+    dearest = acc[0].argmax()
+    mistake = "that is the net value of the most accurate budget, which need not be the best"
     return Question(
         f"The budget is {budget:g} per question, and policies may randomise. In the solution of "
         "the dual program, what is the value of question A, its variable next to the "
@@ -293,11 +297,7 @@ def _dual_value(rng: np.random.Generator) -> Question:
         {
             "that is the best accuracy of A; subtract the price of its budget": acc[0].max(),
             "that is the price; the value of a question is asked for": lam,
-            "that is the net value of the most accurate budget, which need not be the best": net[
-                acc[0].argmax()
-            ]
-            if acc[0].argmax() != net.argmax()
-            else -1.0,
+            **({mistake: net[dearest]} if dearest != net.argmax() else {}),
             "that is the worst net value of A": net.min(),
         },
         tolerance=1e-4,

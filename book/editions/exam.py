@@ -70,10 +70,14 @@ def write_exam(name: str, target: Path) -> tuple[Path, Path]:
     pairs = [_programs(rng, 1), _staircase(rng, 2)]
     drawn = drawn_questions("exam", name)
     pairs += [_short(*one, number) for number, one in enumerate(drawn.items(), 3)]
+    points, minutes = 20 + 4 * len(drawn), 50 + 10 * len(drawn)
+    total = f"{points} points and {minutes} minutes in all; strike questions if you have less time."
     target.mkdir(parents=True, exist_ok=True)
     written = target / f"exam-{name}.md", target / f"key-{name}.md"
-    for path, title, texts in zip(written, ("Exam", "Key"), zip(*pairs, strict=True), strict=True):
-        path.write_text("\n\n".join([f"# {title}: {name}", *texts]), encoding="utf-8")
+    questions, keys = zip(*pairs, strict=True)
+    heads = [f"# Exam: {name}"], [f"# Key: {name}", total]
+    for path, head, texts in zip(written, heads, (questions, keys), strict=True):
+        path.write_text("\n\n".join([*head, *texts]) + "\n", encoding="utf-8")
     return written
 
 
@@ -137,4 +141,5 @@ def _short(name: str, question: Question, number: int) -> tuple[str, str]:
     head = f"## {number}. {name.capitalize()}\n\n"
     asked = f"{head}*4 points, 10 minutes.*\n\n```\n{question.text}\n```"
     mistakes = "\n".join(f"- {value:.4g}: {hint} (2)" for hint, value in question.wrong.items())
-    return asked, f"{head}The answer is {question.answer:.4f}: {question.hint}.\n\n{mistakes}"
+    answer = f"{round(question.answer, 4):g}"
+    return asked, f"{head}The answer is {answer}: {question.hint}.\n\n{mistakes}"

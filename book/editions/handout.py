@@ -134,9 +134,9 @@ def write_instructor(root: Path, executed: Path, target: Path) -> None:
     (target / "exam.md").write_text(live_text(exam, book), encoding="utf-8")
     (target / "grading.md").write_text(grading_page(root), encoding="utf-8")
     key = nbformat.read(root / "notebooks" / "answer_key.ipynb", as_version=4)
-    NotebookClient(
-        key, timeout=600, resources={"metadata": {"path": str(root / "notebooks")}}
-    ).execute()
+    place = {"metadata": {"path": str(root / "notebooks")}}
+    quiet = ["--IPKernelApp.log_level=ERROR"]  # the kernel would remark on its own transport
+    NotebookClient(key, timeout=600, resources=place, extra_arguments=quiet).execute()
     glued = {**book.values, **_glued(key)}
     text = "\n\n".join(cell.source for cell in key.cells if cell.cell_type == "markdown")
     answers = live_text(text, Book(glued, book.works, chapters=by_key))

@@ -38,9 +38,10 @@ def method_claim() -> Evidence:
     word = measures.honest()["label"]
     ours = [measures.honest(f"{name} held out")["label"] for name in BENCHMARKS]
     gsm, math = map(with_interval, ours)
+    spent = [f"{row.cost:.1f} answers spent" for row in (word, *ours)]
     says = (
-        f"held out at B = 3, imitation gains {with_interval(word)} on our word problems, "
-        f"{gsm} on GSM8K, {math} on MATH"
+        f"held out at B = 3, imitation over the best mix: {with_interval(word)} on our word "
+        f"problems ({spent[0]}), {gsm} on GSM8K ({spent[1]}), {math} on MATH ({spent[2]})"
     )
     return finding(
         word.gain,
@@ -86,10 +87,10 @@ def upper(samples=48) -> Evidence:
     best = frontier(truth.acc, truth.cost).at(3).accuracy
     gsm, math = (with_interval(each) for each in measures.optimism().values())
     says = (
-        f"claims {claimed:.3f} where the best labels have {best:.3f} (drawn from the answers to "
+        f"claims {claimed:.3f} where the best labels score {best:.3f} (drawn from the answers to "
         "MATH)"
     )
-    says += f"; above its worth on other answers by {gsm} on GSM8K, {math} on MATH"
+    says += f"; above its score on other answers by {gsm} on GSM8K, {math} on MATH"
     lowest = min(each.low for each in measures.optimism().values())
     return finding(
         claimed - best,
@@ -109,7 +110,7 @@ def few_trials() -> Evidence:
         f"{best.agree:.2f}"
     )
     says += (
-        f"; the commonest label has {votes.common:.2f}; worth {votes.worth:.3f} ± "
+        f"; the commonest label has {votes.common:.2f}; they score {votes.worth:.3f} ± "
         f"{votes.spread:.3f} (MATH)"
     )
     return finding(
@@ -124,7 +125,7 @@ def one_trial() -> Evidence:
     one = measures.trials().loc[1]
     says = (
         f"one trial: standard error {one.error:.3f} for a fixed budget; "
-        f"its labels claim {one.claimed:.3f}, worth "
+        f"its labels claim {one.claimed:.3f} and score "
     )
     return finding(
         one.error,

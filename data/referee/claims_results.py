@@ -36,8 +36,8 @@ def everywhere() -> Evidence:
         f"{gain.max():+.1f})"
     )
     says = (
-        f"if it remembers, on new ones {says}; held out, a small model gains clearly in {clear} "
-        f"of 6 cells {BOTH}"
+        f"if it remembers, on new ones {says}; held out with a small model, clearly ahead in "
+        f"{clear} of 6 cells {BOTH}"
     )
     mean = gain.mean()
     return finding(mean, says, check("mean gain in points, either way", abs(mean), "<", 0.5))
@@ -55,7 +55,7 @@ def noise_table() -> Evidence:
         f"by our reconstruction noise features beat all three baselines in {ahead} of "
         f"{len(cells)} cells {BOTH}"
     )
-    says += f"; held out, text gains clearly in {clear} of {len(label)}"
+    says += f"; held out, text is clearly ahead in {clear} of {len(label)}"
     return finding(
         ahead,
         says,
@@ -67,7 +67,7 @@ def noise_table() -> Evidence:
 def matched() -> Evidence:
     """Decide on the claim "relative gain"."""
     best = results.claimed_gains().set_index("setting").loc["qwen2.5-7b-math"]
-    left = f"beside a mix at equal cost {best.over_mix:.3f} is left"
+    left = f"over a mix at equal cost {best.over_mix:.3f} is left"
     says = f"costs {best.cost:.2f} against {best.fixed_cost:.2f}; {left}"
     more = best.cost / best.fixed_cost - 1
     return finding(more, says, check("cost beyond that of Fixed", more, ">", 0))
@@ -134,7 +134,7 @@ def heuristic() -> Evidence:
     says = (
         f"the table has {length.min():.1f} to {length.max():.1f} points on MATH, as the text says"
     )
-    says += f"; Random, which knows nothing, is ahead in {ahead} of {length.size} cells"
+    says += f"; Random, which looks at no question, is ahead in {ahead} of {length.size} cells"
     ends = np.abs(np.subtract([length.min(), length.max()], printed_range))
     return finding(
         length.max(),
@@ -194,7 +194,7 @@ def plateau() -> Evidence:
         np.subtract(*PAPER[name]["main"]["Fixed"]["accuracy"][::-2]) for name in SIMULATED_MATH
     )
     says = (
-        f"in print Fixed gains at most {in_points(three)} points from B = 1.5 to 3 on MATH, "
+        f"in print Fixed rises by at most {in_points(three)} points from B = 1.5 to 3 on MATH, "
         "and a vote of 16"
     )
     return finding(
@@ -229,7 +229,10 @@ def medium() -> Evidence:
     large, small = measures.levels()
     tops = [int(each.gain.idxmax()) for each in (large, small)]
     apart = large.gain_low[3] > large.gain_high[2]
-    says = f"on MATH our larger model gains most at level {tops[0]}, our smaller at level {tops[1]}"
+    says = (
+        f"on MATH the gain of our larger model is largest at level {tops[0]}, that of our smaller "
+        f"one at level {tops[1]}"
+    )
     says += f"; the larger one's intervals of levels 2 and 3 {'part' if apart else 'overlap'}"
     return finding(
         large.gain[3],
@@ -243,7 +246,10 @@ def medium() -> Evidence:
 def by_difficulty() -> Evidence:
     """Decide on the claim "difficulty, not model"."""
     found = measures.contrast()
-    says = "from our smaller to our larger model, level 3 of MATH gains more than level 2 does, by"
+    says = (
+        "from our smaller to our larger model, the gain on level 3 of MATH rises by more than that "
+        "on level 2, by"
+    )
     return finding(
         found.mean,
         f"{says} {with_interval(found)}",
@@ -289,10 +295,10 @@ def hump() -> Evidence:
     value = measures.null_hump()
     best = measures.fifths().sort_values("gain").iloc[-1]
     says = (
-        f"{value:.1f} more answers for the middle fifth where nobody benefits (simulated null); "
-        "on MATH the fifth "
+        f"{value:.1f} more answers for the middle fifth where no question benefits (simulated "
+        "null); on MATH the fifth "
     )
-    says += f"that gains most has {with_interval(best)} on other answers"
+    says += f"with the largest gain has {with_interval(best)} on other answers"
     return finding(
         value,
         says,
@@ -312,7 +318,7 @@ def levels_claim() -> Evidence:
         f"on our MATH {shares[2]:.0%}, {shares[3]:.0%} and {shares[4]:.0%} of levels 2, "
         "3 and 4 get b ≥ 4 at B = 1.5"
     )
-    says = f"level 2 gains more than 4 in {more} of 3 printed settings; {get}"
+    says = f"level 2 has a larger gain than level 4 in {more} of 3 printed settings; {get}"
     return finding(more, says, check("settings in which level 2 gains more", more, "=", 3))
 
 
@@ -440,7 +446,7 @@ def dozens() -> Evidence:
     label = pd.concat(held).query("policy == 'label'")
     says = (
         f"on MATH noise features cross Fixed at {crossed:.0%} of the data (B = 3); "
-        "held out, text gains clearly in "
+        "held out, text is clearly ahead in "
     )
     says += (
         f"{int((label.low > 0).sum())} of {len(label)} cells {BOTH}, from "

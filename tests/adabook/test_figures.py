@@ -167,6 +167,3 @@ def test_tables_show_text_as_text():
     assert folded.find("i") is None
     assert folded.find("u") is None
     assert folded.summary.text == "<i>"
-
-
-# The chapters on results: what is drawn is what was given.

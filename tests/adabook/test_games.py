@@ -297,14 +297,6 @@ class TestHold:
         agrees(450, 0.5, 0.2)
         step.fill("6")
         agrees(450, 0.5, 2.0)
-        box = page.locator(".hold-chart svg").first.bounding_box()
-        before = shift.input_value()
-        page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 20)
-        page.mouse.down()
-        page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 20)
-        page.mouse.up()
-        assert int(shift.input_value()) > int(before)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_bill_adds_up(play):
@@ -326,8 +318,6 @@ def test_the_bill_adds_up(play):
     for number, value in enumerate(("2", "0.5", "8", "1000", "400", "250")):
         page.locator(".bill-fields input").nth(number).fill(value)
     agrees(games.PriceList(2, 0.5, 8, 1000, 400, 250))
-    assert "less than a mix" in page.locator(".adalib-bill .stop-board").inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def buys(points, price: float) -> np.ndarray:

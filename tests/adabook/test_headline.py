@@ -99,8 +99,8 @@ def test_the_readme_states_the_record(by_text, word_label):
 
 def test_words_for_numbers_follow_the_record(by_text, word_label):
     """The welcome page, the README and the path round in words; these are the limits of each:
-    half of its budget, no better, a fraction of a point, almost two points, about five points, half
-    from the vote, about nine hundred questions."""
+    half of its budget, no better, a fraction of a point that is clear of zero on MATH only, almost
+    two points, about five points, half from the vote, about nine hundred questions."""
     for benchmark in ("gsm8k", "math"):
         label = by_text.loc[benchmark.upper(), "label"]
         assert 0.4 < label.cost / 3 < 0.6
@@ -110,6 +110,8 @@ def test_words_for_numbers_follow_the_record(by_text, word_label):
         assert 4.5 <= 100 * causes.together.mean < 5.5
         assert 0.4 < causes.weighting.mean / causes.together.mean < 0.6
         assert 850 <= 0.8 * causes.questions < 1000  # four folds of five are used in training
+        assert causes.text.low < 0 < causes.text.high  # "too little to tell from zero"
         learned = headline(benchmark, 3, everything=False)
         assert learned.stopping.mean < causes.stopping.mean  # with 240 questions to learn from
     assert 1.5 <= 100 * word_label.gain < 2
+    assert by_text.low["GSM8K", "ranked"] < 0 < by_text.low["MATH", "ranked"]

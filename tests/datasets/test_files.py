@@ -11,6 +11,7 @@ from adalib.datasets.files import (
     number,
     numbers,
     open_lines,
+    read_json,
     read_lines,
     reading,
     whole,
@@ -48,6 +49,11 @@ def test_damaged_files(tmp_path, name, content, says):
     with pytest.raises(DataError, match=says) as caught:
         list(open_lines(tmp_path / name))
     assert str(tmp_path / name) in str(caught.value)
+
+
+def test_a_line_that_was_cut_is_faulty_at_its_own_end():
+    with pytest.raises(DataError, match=r"^mine.jsonl, line 7: .*column 10\b"):
+        read_json(b'{"id": [1\n', "mine.jsonl, line 7")
 
 
 @pytest.mark.parametrize("reader", [read_csv, lambda path: list(read_lines(path))])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import adalib
 from adalib.cli import main
 from adalib.datasets.menu import Menu
-from adalib.evaluate.heldout import Known, held_out
+from adalib.evaluate.heldout import PaidFeatures, held_out
 from adalib.solve.reference import lp_value
 
 
@@ -219,7 +219,10 @@ def test_held_out_learns_whom_to_ask():
     assert abs(found["noise"].gain) < 0.05
     with pytest.raises(ValueError, match="a menu has no first answer"):
         held_out(
-            two_models(), [40], budgets=(1, 2), features=Known(first=answers([0.5] * 40, 1, 0))
+            two_models(),
+            [40],
+            budgets=(1, 2),
+            features=PaidFeatures(first=answers([0.5] * 40, 1, 0)),
         )
 
 

@@ -62,14 +62,13 @@ def test_no_budget_helps_on_the_flat_null(n):
     assert np.abs(acc - acc[:, :1]).max() < 1e-12
 
 
-def test_beta_population_has_its_mean():
-    even = beta_population(4000, 2, 3, wrong=5, concentration=1e6, seed=0)
-    assert even.probs[:, 0].mean() == pytest.approx(0.4, abs=0.01)
-    np.testing.assert_allclose(
-        even.probs[:, 1:], np.repeat(1 - even.probs[:, :1], 5, axis=1) / 5, rtol=0.02
-    )
-    single = beta_population(50, 2, 3, wrong=5, concentration=1e-3, seed=0)
-    assert np.median(single.probs[:, 1:].max(axis=1) / (1 - single.probs[:, 0])) > 0.99
+def test_beta_population_has_its_moments():
+    population = beta_population(4000, 2, 3, wrong=5, seed=0)
+    assert population.probs[:, 0].mean() == pytest.approx(0.4, abs=0.01)
+    # A share of five that is uniform on the simplex has the mean 1/5 and the variance 4/150.
+    shares = population.probs[:, 1:] / (1 - population.probs[:, :1])
+    np.testing.assert_allclose(shares.mean(axis=0), 0.2, atol=0.02)
+    np.testing.assert_allclose(shares.var(axis=0), 4 / 150, atol=0.003)
 
 
 @pytest.mark.parametrize(
@@ -111,14 +110,13 @@ def test_default_draw_reproduces_the_printed_tables(name):
     )
     assert (responses.n, responses.samples) == (200, 48)
     assert set(levels) == set(paper["per_level"])
-    for table, column in ((acc, "ours"), (true, "true")):
+    for table in (acc, true):
         for level, row in paper["per_level"].items():
             by_level = table[levels == level].mean(axis=0)
             assert by_level[[0, 4]] == pytest.approx([row["acc1"], row["acc16"]], abs=0.015)
         assert table[:, 0].mean() == pytest.approx(paper["main"]["Fixed"]["accuracy"][0], abs=0.01)
         assert table[:, 1].mean() == pytest.approx(paper["main"]["Fixed"]["accuracy"][1], abs=0.02)
         assert table[:, 2].mean() == pytest.approx(paper["implied_acc4"], abs=0.02)
-        assert fitted.loc["Acc(4)", column] == pytest.approx(table[:, 2].mean(), abs=1e-4)
     assert BUDGETS[acc.argmax(axis=1)].mean() == pytest.approx(paper["unconstrained_cost"], abs=0.4)
     oracle = paper["main"]["Oracle"]
     for i, target in enumerate((1.5, 2.0, 3.0)):
@@ -127,8 +125,6 @@ def test_default_draw_reproduces_the_printed_tables(name):
         assert accuracy == pytest.approx(oracle["accuracy"][i], abs=0.02)
         assert cost == pytest.approx(oracle["cost"][i], abs=0.3)
         assert (chosen == 0).mean() == pytest.approx(paper["label_shares"][i][0], abs=0.05)
-        drawn = [fitted.loc[f"oracle {what}, B={target}", "ours"] for what in ("accuracy", "cost")]
-        assert drawn == pytest.approx([accuracy, cost], abs=1e-4)
     promised = fitted.dropna(subset="tolerance")
     assert (promised["residual"].abs() <= promised["tolerance"]).all()
     np.testing.assert_allclose(fitted["residual"], fitted["ours"] - fitted["printed"])

@@ -12,7 +12,7 @@ from adalib.datasets.folds import deal, members
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.crossfit import cross_fitted_oracle
-from adalib.evaluate.heldout import Known, Protocol, held_out
+from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.evaluate.scores import as_table
 from adalib.evaluate.trials import BASELINES
 from adalib.evaluate.verdict import verdict
@@ -258,7 +258,7 @@ def test_another_table_is_another_vote_or_another_cost():
         held_out(
             few,
             [target],
-            features=Known(first=few.set_aside(0)[0]),
+            features=PaidFeatures(first=few.set_aside(0)[0]),
             protocol=Protocol(table=by_tokens),
         )
 
@@ -316,7 +316,7 @@ def curve(rest, signal, target=2.0, **options):
         rest,
         [target],
         (1, 8),
-        features=Known(signal, **options),
+        features=PaidFeatures(signal, **options),
         learners=learners,
         noises=0,
         protocol=THREE,
@@ -343,7 +343,9 @@ def test_the_answer_that_was_looked_at_is_in_the_vote_that_is_scored(doubtful):
 def test_the_reference_rows_do_not_pay_for_the_signal(doubtful):
     signal, rest = doubtful[0].values, doubtful[1]
     plain, counted = (
-        held_out(rest, [2], (1, 8), features=Known(signal, overhead=extra), noises=1, protocol=TWO)
+        held_out(
+            rest, [2], (1, 8), features=PaidFeatures(signal, overhead=extra), noises=1, protocol=TWO
+        )
         for extra in (0, 1)
     )
     for one, other in zip(plain, counted, strict=True):

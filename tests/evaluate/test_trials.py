@@ -9,7 +9,7 @@ import pytest
 import adalib
 from adalib.datasets.populations import beta_population, flat_null
 from adalib.evaluate.compare import STOPPING, stopping_policies
-from adalib.evaluate.heldout import Known, Protocol, held_out
+from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.evaluate.trials import planning_policies
 from adalib.evaluate.verdict import verdict
 from adalib.sequential.peers import PEERS, TunedRules
@@ -91,7 +91,7 @@ def test_teaching_and_scoring_answers_are_apart(few):
 
 def test_the_answer_that_opens_a_vote_is_the_first_that_comes(few):
     first, rest = few.set_aside(0)
-    rule, _ = tried(rest, [3], features=Known(first=first))
+    rule, _ = tried(rest, [3], features=PaidFeatures(first=first))
     for _, test in rule.seen:
         assert test.answers.samples in (1 + 95 // 2, 1 + 95 - 95 // 2)
         rows = [list(few.ids).index(name) for name in test.answers.ids]
@@ -109,8 +109,8 @@ def test_numbers_that_would_change_the_scores_unseen_are_refused(few):
     for options, message in (
         ({"protocol": Protocol(taught=1)}, "taught is 1; give at least 2"),
         ({"noises": -1}, "noises is -1"),
-        ({"features": Known(overhead=-1.0)}, "overhead -1.0; give 0 or more"),
-        ({"features": Known(overhead=np.nan)}, "overhead nan; give 0 or more"),
+        ({"features": PaidFeatures(overhead=-1.0)}, "overhead -1.0; give 0 or more"),
+        ({"features": PaidFeatures(overhead=np.nan)}, "overhead nan; give 0 or more"),
     ):
         with pytest.raises(ValueError, match=message):
             held_out(few, [2], (1, 2), **options)

@@ -14,7 +14,7 @@ from adalib.datasets.populations import flat_null
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import cautious_bound, mean_interval
 from adalib.evaluate.scores import HeldOutRow, _group_values
-from adalib.evaluate.verdict import WRONG, judged, summary, verdict
+from adalib.evaluate.verdict import WRONG, judgements, summary, verdict
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data"))
 from record_intervals import WORLDS, bounds, verdicts
@@ -76,7 +76,7 @@ def test_each_of_three_words_by_hand(gains, says):
     """All policies are alike, so whichever is chosen, the gains and the bounds are known."""
     rows = made_up(gains)
     assert verdict(rows).startswith(says)
-    (found,) = judged(rows)
+    (found,) = judgements(rows)
     scored = found.best_gains
     assert len(scored) >= 0.9 * len(gains)
     student = mean_interval(scored)
@@ -90,7 +90,7 @@ def test_every_question_is_scored_by_the_policy_that_led_before_it():
     """No two gains are equal, so each scored gain says whose it is, and of which question."""
     rng = np.random.default_rng(5)
     rows = made_up(lambda: rng.normal(0.0, 0.2, 50))
-    (found,) = judged(rows)
+    (found,) = judgements(rows)
     tried = [row for row in rows if row.policy in ("label", "curve")]
     gains = np.array([row.gains for row in tried])
     leaders, order = zip(*(np.argwhere(gains == gain)[0] for gain in found.best_gains), strict=True)
@@ -106,7 +106,7 @@ def test_every_question_is_scored_by_the_policy_that_led_before_it():
 def test_the_number_of_questions_that_would_do_does():
     rng = np.random.default_rng(0)
     for gains in (np.zeros(80), rng.normal(0.01, 0.1, 200), rng.normal(0, 0.05, 60)):
-        (found,) = judged(made_up(gains))
+        (found,) = judgements(made_up(gains))
         assert found.word() == "cannot tell"
         times = found.needed / len(gains)
         assert found.word(times) != "cannot tell"
@@ -121,7 +121,7 @@ def test_choice_and_score_are_separate():
     for seed in range(200):
         rng = np.random.default_rng(seed)
         rows = made_up(lambda rng=rng: rng.normal(0, 0.3, 300), looks)
-        (found,) = judged(rows)
+        (found,) = judgements(rows)
         stated.append(found.gain.mean[0])
         best.append(max(row.gains.mean() for row in rows))
         claims += found.word() == "pays"
@@ -135,7 +135,7 @@ def test_other_targets_are_tested_by_themselves():
     looks = [("curve", 1.5), ("curve", 2.0), ("curve", 3.0)]
     gains = iter([np.zeros(400), np.full(400, 0.05), np.full(400, 0.08)])
     rows = made_up(lambda: next(gains), looks)
-    (found,) = judged(rows)
+    (found,) = judgements(rows)
     assert found.paying == [2, 1]
     text = verdict(rows)
     assert "use curve at target 3 (+8.00 points [+8.00, +8.00]; accuracy 0.5000" in text
@@ -155,15 +155,15 @@ def test_before_asking_pays_only_if_anything_does():
     ):
         gains = iter([first, second])
         rows = made_up(lambda gains=gains: next(gains), looks)
-        main, before = judged(rows)
+        main, before = judgements(rows)
         assert before.word() == ("pays" if main.word() == "pays" else "cannot tell")
         assert word in verdict(rows)
 
 
 def test_groups_know_the_largest_of_them():
     gains = np.random.default_rng(1).normal(0.2, 0.02, 31)
-    (equal,) = judged(made_up(gains, families=True))
-    (unequal,) = judged(made_up(gains, families=True, largest=4.0))
+    (equal,) = judgements(made_up(gains, families=True))
+    (unequal,) = judgements(made_up(gains, families=True, largest=4.0))
     scored = equal.best_gains
     assert set(scored) < set(gains)
     assert equal.least == pytest.approx(cautious_bound(scored, WRONG))
@@ -184,7 +184,7 @@ def test_held_out_says_how_large_the_largest_group_is():
 
 @given(st.lists(st.floats(-1, 1), min_size=10, max_size=40))
 def test_words_follow_from_bounds(gains):
-    (found,) = judged(made_up(np.array(gains)))
+    (found,) = judgements(made_up(np.array(gains)))
     assert (found.word() == "pays") == (found.least > 0)
     if found.word() != "pays":
         assert (found.word() == "does not") == bool((found.most < 0.01).all())
@@ -209,7 +209,7 @@ def test_small_gains_and_rare_losses(n, share):
         for target in (1.5, 3.0)
         for policy in ("label", "curve", "priced", "priced_votes")
     ]
-    words = [judged(made_up(drawn, looks))[0].word() for _ in range(60)]
+    words = [judgements(made_up(drawn, looks))[0].word() for _ in range(60)]
     assert np.mean(["pays" in word for word in words]) <= 0.05
 
 
@@ -243,8 +243,8 @@ def test_false_claims_fall_to_their_level_where_families_gain_or_lose_together()
         gains = rng.normal(0, 0.1, 31)[family] + rng.normal(0, 0.1, family.size)
         by_question = made_up(gains, LEARNERS)
         by_group = made_up(_group_values(gains, family), LEARNERS, families=True)
-        claims["question"] += judged(by_question)[0].word() == "pays"
-        claims["group"] += judged(by_group)[0].word() == "pays"
+        claims["question"] += judgements(by_question)[0].word() == "pays"
+        claims["group"] += judgements(by_group)[0].word() == "pays"
     assert claims["question"] > 0.15 * worlds
     assert claims["group"] <= 0.05 * worlds
 
@@ -253,8 +253,8 @@ def test_both_verdicts_stand_side_by_side():
     by_question = made_up(np.full(400, 0.05), LEARNERS)
     few = made_up(np.full(31, 0.05), LEARNERS, families=True)
     many = made_up(np.full(400, 0.05), LEARNERS, families=True)
-    assert judged(by_question)[0].word() == judged(many)[0].word() == "pays"
-    assert judged(few)[0].word() == "cannot tell"
+    assert judgements(by_question)[0].word() == judgements(many)[0].word() == "pays"
+    assert judgements(few)[0].word() == "cannot tell"
     text = verdict(by_question, groups=few)
     assert text.startswith(verdict(by_question))
     assert "31 groups" in text

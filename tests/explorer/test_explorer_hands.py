@@ -75,7 +75,7 @@ def test_a_finger_drags_or_taps_but_does_not_change_by_scrolling(phone):
     assert page.evaluate(PRICE) != before
 
 
-def test_the_mouse_shows_a_question_and_its_tangent_has_the_price_as_slope(show):
+def test_the_mouse_shows_a_question_and_what_it_takes(show):
     table = random_table(3, n=400)
     page = show(table)
     title, kept = page.locator(".ax-qid"), page.locator(".ax-qid").text_content()
@@ -85,19 +85,6 @@ def test_the_mouse_shows_a_question_and_its_tangent_has_the_price_as_slope(show)
     lam = float(page.evaluate(PRICE))
     best = (table.acc[row] - lam * table.cost).argmax()
     assert page.locator(".ax-winner text").text_content() == f"takes {table.budgets[best]}"
-    # In the drawing's own pixels, through two dots of the same curve, whose values are known.
-    dots, ends = page.evaluate(
-        """() => [
-          [...document.querySelectorAll(".ax-dot")].map(
-            (dot) => ["cx", "cy"].map((key) => Number(dot.getAttribute(key)))),
-          document.querySelector(".ax-tangent").getAttribute("d").match(/-?[\\d.]+/g).map(Number),
-        ]"""
-    )
-    dots = np.array(dots)
-    across = (dots[-1, 0] - dots[0, 0]) / (table.cost[-1] - table.cost[0])
-    up = np.polyfit(table.acc[row], dots[:, 1], 1)[0]
-    slope = (ends[3] - ends[1]) / up / ((ends[2] - ends[0]) / across)
-    assert slope == pytest.approx(lam, rel=0.05)
     page.mouse.move(5, 5)
     assert title.text_content() == kept
 
@@ -184,14 +171,9 @@ def test_a_copied_link_says_that_it_cannot_carry_a_file(show):
     page = show([setting(random_table(1), name="one", title="one", kind="real")])
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
     button = page.get_by_role("button", name="Copy link to this view")
-    places = (
-        "() => [...document.querySelectorAll('.ax-foot button')].map((node) => node.offsetLeft)"
-    )
-    before = page.evaluate(places)
     hint = page.locator(".ax-hint")
     button.click()
     until(page, "document.querySelector('.ax-foot').textContent.includes('Copied')")
-    assert page.evaluate(places) == before  # the buttons beside it did not move
     assert "your file" not in hint.text_content()
     drop(page, "mine.csv", "1,2\n0.1,0.9\n0.2,0.4\n")
     page.get_by_text("2 questions, 2 budgets.").wait_for()

@@ -10,9 +10,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
+from conftest import live_cells
 
 import adalib
 from contents import chapters
@@ -97,24 +97,10 @@ def test_of_a_folded_cell_only_what_is_needed_runs(cells):
     assert shown == [("text", "[0, 1, 2]\n"), ("text", "{'rows': 3}\n")]
 
 
-def cells_of(path):
-    """The cells of a chapter as its page has them."""
-    within = False
-    found = []
-    for cell in nbformat.read(path, as_version=4).cells:
-        tags = set(cell.metadata.get("tags", []))
-        if cell.cell_type == "markdown":
-            starts = within or "{solution-start}" in cell.source
-            within = starts and "{solution-end}" not in cell.source
-        elif cell.cell_type == "code" and not tags & {"remove-cell", "skip-execution"}:
-            found.append((cell.source, within, "hide-input" in tags))
-    return found
-
-
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_what_runs_before_a_cell_makes_all_of_its_names(cells, path):
     module, page, _ = cells
-    page.update(cells_of(path))
+    page.update(live_cells(path))
     for at, (source, _, folded) in enumerate(page.cells):
         made = {"display"}
         for cell in [] if folded else page.needs(at):
@@ -130,7 +116,7 @@ def test_the_first_numbers_of_a_chapter_need_neither_pandas_nor_sympy(cells):
     """In a process of its own, which has imported nothing yet."""
     _, page, _ = cells
     chapter = next(path for path in CHAPTERS if path.stem == "02_oracle")
-    page.update(cells_of(chapter))
+    page.update(live_cells(chapter))
     first = next(at for at, (_, _, folded) in enumerate(page.cells) if not folded)
     assert page.needs(first) == []
     statements = ast.parse(page.cells[first][0]).body

@@ -9,26 +9,27 @@ from __future__ import annotations
 import json
 import re
 
-from adabook.exercises import Checker, checks, judged
+from adabook.exercises import JUDGED, Checker, checks, judged
 
 VERDICT = re.compile(r"^Exercise (.+?): (.*)", re.M)
 
 
 def report(chapters, roads):
-    """Print the verdict on every solution and on every other road.
+    """Print the verdict on every solution, and on every other road that a function judges.
 
-    ``chapters`` has the cells of each by its key: their sources, whether they are solutions, and
-    whether they are folded.
+    A number is compared in a browser as it is elsewhere. ``chapters`` has the cells of each by its
+    key: their sources, whether they are solutions, and whether they are folded.
     """
-    judged.PROOF_CASES = 200  # as for marks: a browser is slow, and a false step shows soon
+    judged.PROOF_CASES = 60  # a browser is slow, and a false step shows soon
     # The record judges solutions as it judges a reader; without this they would write it anew.
     Checker.solution = lambda check, name, answer, *_, **__: check(name, answer)
     for chapter, cells in chapters.items():
         for name, verdict in _solved(cells):
             _print("solution", chapter, name, verdict)
-    for (chapter, name), answer in roads.items():
+    for chapter, name in JUDGED:
         try:
-            verdict = VERDICT.match(repr(checks(chapter)[0](name, answer())))[2]
+            answer = roads[chapter, name]()
+            verdict = VERDICT.match(repr(checks(chapter)[0](name, answer)))[2]
         except Exception as error:
             verdict = f"{type(error).__name__}: {error}"
         _print("other road", chapter, name, verdict)

@@ -14,7 +14,7 @@ from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.sequential.course import Courses, Outcome, Waves
+from adalib.sequential.course import Courses, RaceOutcome, Waves
 from adalib.sequential.induction import cross_fitted
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_rules import PlainRace, PricedMember, decision_points, settle_race
@@ -184,7 +184,7 @@ class TwoRunners:
         column = [self.tokens, self.value, self.clock]
         figures = [one[:, finished - 1 : finished] for one in column]
         count = np.full_like(figures[0], finished)
-        return Outcome(*figures, count, np.full_like(count, 2))
+        return RaceOutcome(*figures, count, np.full_like(count, 2))
 
     def features(self, waves, finished):
         return np.array([self.clock[:, 0] == 3.0], dtype=float)

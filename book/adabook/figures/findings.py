@@ -87,9 +87,11 @@ def welcome() -> dict[str, HTML]:
     """The findings of the welcome page by name: same questions, votes, budgets and cost."""
     found = {name: headline(name.lower(), 3, everything=False) for name in ("GSM8K", "MATH")}
     weights = " and ".join(in_points(float(causes.weighting.mean)) for causes in found.values())
+    shares = " and ".join(f"{causes.share.mean:.0%}" for causes in found.values())
     return {
         "finding_price": finding(
-            "An oracle that knows every accuracy curve, with one price for all questions",
+            "An oracle that knows in advance how much further answers help each question, with one "
+            "price for all",
             "oracle-one-price",
             {name: causes.oracle for name, causes in found.items()},
         ),
@@ -105,8 +107,9 @@ def welcome() -> dict[str, HTML]:
             {name: causes.stopping for name, causes in found.items()},
         ),
         "finding_weights": HTML(
-            f"<p>The confident vote itself adds {weights} points to each of the three, and to the "
-            "random allocation as well.</p>"
+            f"<p>So priced stopping reaches {shares} of the oracle's gain. The random allocation "
+            "at zero counts confident answers for more, too, which alone makes it "
+            f"{weights} points more accurate than with plain votes.</p>"
         ),
     }
 
