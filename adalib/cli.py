@@ -393,7 +393,7 @@ def fit(
 
 
 def _load(file: str) -> Responses | Menu:
-    """Read sampled answers; refuse those whose accuracies would be wrong."""
+    """Read sampled answers; refuse those whose accuracies or costs would be wrong."""
     from adalib.datasets.loading import load
     from adalib.datasets.menu import Menu
 
@@ -404,7 +404,7 @@ def _load(file: str) -> Responses | Menu:
 
 
 def _check_answers(responses: Responses) -> None:
-    """Refuse whole texts in the place of answers, and formulas that cannot be compared."""
+    """Refuse whole texts as answers, tokens that are all 0, and formulas without their library."""
     from adalib.vote.answers import is_formula
 
     typical_answer = median_high(len(row[0]) for row in responses.answers)
@@ -413,6 +413,11 @@ def _check_answers(responses: Responses) -> None:
         raise ValueError(
             f"{responses.source}: its answers are whole texts; read the answer out of each "
             "(adalib.extract_answer), or say which are right in a field correct"
+        )
+    if responses.tokens is not None and not responses.tokens.any():
+        raise ValueError(
+            f"{responses.source}: all its tokens are 0; give what each answer has, or leave the "
+            "field out"
         )
     if find_spec("math_verify") or "classes" in responses.extras:
         return

@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -85,43 +86,26 @@ def why_passed_on(fields: dict[str, Any], model: str) -> str:
     return ""
 
 
+@dataclass(eq=False)
 class Server:
-    """The server: one router in front of one upstream.
+    """The server: one router in front of one upstream, with the options of `serve`."""
 
-    Parameters
-    ----------
-    router : Router
-        Decides how many answers a question gets.
-    upstream, model : str
-        The base URL of the endpoint, and the model that is voted on.
-    key : str
-        The endpoint's key, "" if it needs none.
-    keep : path-like, optional
-        A file to which the answers of every vote are appended.
-    timeout, deadline : float
-        Seconds of silence of the upstream, and seconds for a whole vote.
-    """
+    router: Router
+    upstream: str
+    model: str
+    key: str = field(default="", repr=False)  # never shown
+    keep: str | os.PathLike | None = None
+    timeout: float = 120.0
+    deadline: float = 300.0
 
-    def __init__(
-        self,
-        router: Router,
-        upstream: str,
-        model: str,
-        *,
-        key: str = "",
-        keep: str | os.PathLike | None = None,
-        timeout: float = 120.0,
-        deadline: float = 300.0,
-    ) -> None:
-        self.router = router
-        self.upstream = upstream.rstrip("/")
-        self.model = model
-        self.key = key
-        self.keep = keep
-        self.deadline = deadline
-        self.http = openai.DefaultAsyncHttpxClient(timeout=timeout)
+    def __post_init__(self) -> None:
+        self.upstream = self.upstream.rstrip("/")
+        self.http = openai.DefaultAsyncHttpxClient(timeout=self.timeout)
         self.client = openai.AsyncOpenAI(
-            base_url=self.upstream, api_key=key or "none", timeout=timeout, http_client=self.http
+            base_url=self.upstream,
+            api_key=self.key or "none",
+            timeout=self.timeout,
+            http_client=self.http,
         )
         self.places = asyncio.Semaphore(AT_ONCE)
 
@@ -265,10 +249,10 @@ def _keep(path: str | os.PathLike, name: str, question: str, routed: Routed) -> 
     answers = routed.answers
     record: dict[str, Any] = {"id": name, "question": question, "gold": ""}
     record["answers"] = [answer.answer for answer in answers]
-    for field in ("tokens", "logprob"):
-        values = [getattr(answer, field) for answer in answers]
+    for measure in ("tokens", "logprob"):
+        values = [getattr(answer, measure) for answer in answers]
         if None not in values:
-            record[field] = values
+            record[measure] = values
     with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
@@ -371,7 +355,7 @@ def serve(
     controller = router.controller
     controller.keep_in(Path(folder) / "debt.json" if debt is None else debt)
     key = os.environ.get(key_env, "").strip()
-    server = Server(router, upstream, model, key=key, keep=keep, timeout=timeout, deadline=deadline)
+    server = Server(router, upstream, model, key, keep, timeout, deadline)
     LOG.addHandler(logging.StreamHandler(sys.stdout))
     LOG.setLevel("INFO")
     with socket.create_server((host, port)) as listening:

@@ -216,6 +216,7 @@ FAULTS = {
     "ragged.jsonl": '{"id": 1, "question": "?", "gold": 1, "answers": ["1"]}\n'
     '{"id": 2, "question": "?", "gold": 1, "answers": ["1", "2"]}\n',
     "raw.jsonl": json.dumps(RAW),
+    "zeros.jsonl": '{"id": 1, "question": "?", "gold": 1, "answers": ["1"], "tokens": [0]}\n',
     "table.csv": "1,2\n0.1,x\n",
 }
 
@@ -233,6 +234,7 @@ FAULTS = {
         ("evaluate ragged.jsonl", "line 2"),
         ("evaluate raw.jsonl", "extract_answer"),
         ("fit raw.jsonl --budget 2 --out router", "extract_answer"),
+        ("evaluate zeros.jsonl --cost tokens", "tokens"),
         ("solve table.csv --budget 1", "table.csv"),
         ("evaluate FILE --targets 0.5", "0.5"),
         ("evaluate FILE --targets nan", "finite"),

@@ -234,11 +234,10 @@ def flat_null(n: int, seed: int = 0) -> Population:
     return two_answer(np.random.default_rng(seed).permutation(p))
 
 
-def beta_population(
-    n: int, a: float, b: float, *, wrong: int = 4, concentration: float = 1.0, seed: int = 0
-) -> Population:
+def beta_population(n: int, a: float, b: float, *, wrong: int = 4, seed: int = 0) -> Population:
     """Make questions whose probability of a correct answer is drawn from Beta(a, b).
 
+    How the wrong answers share the rest is drawn too, each way equally probable.
     Explained in the chapter "Estimation".
 
     Parameters
@@ -249,10 +248,6 @@ def beta_population(
         Parameters of the Beta distribution; both below 1 make many very easy and very hard ones.
     wrong : int
         Number of different wrong answers.
-    concentration : float
-        How evenly the wrong answers share the rest (symmetric Dirichlet). A large value is even,
-        and the correct answer wins votes with a small probability; a small value puts everything on
-        one rival, which then wins them.
     seed : int
         Seed of the draws.
 
@@ -269,5 +264,5 @@ def beta_population(
     """
     rng = np.random.default_rng(seed)
     p = rng.beta(a, b, size=(n, 1))
-    shares = rng.dirichlet(np.full(wrong, concentration), size=n)
+    shares = rng.dirichlet(np.ones(wrong), size=n)
     return Population(np.hstack([p, (1 - p) * shares]), np.zeros(n, dtype=int))

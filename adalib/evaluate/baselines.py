@@ -3,8 +3,8 @@
 They look at nothing, at the length of the question, or at the correct answers.
 
 Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper
-concave hull of the uniform budgets. A policy that does not beat it, at the cost the policy really
-has, has learned nothing.
+concave hull of the uniform budgets. A policy that does not beat it, at the cost that the policy
+really has, might as well draw its budgets at random.
 """
 
 from __future__ import annotations

@@ -140,18 +140,18 @@ def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Learner | Pl
     policies = planning_policies()
     if isinstance(responses, Menu):  # a stopping rule asks one model
         return policies
-    policies |= stopping_policies(cost=cost)
+    policies |= stopping_policies(cost)
     if responses.tokens is not None:
         policies[RACE] = PricedRace() if cost == "tokens" else RaceInAnswers(PricedRace())
     return policies
 
 
-def stopping_policies(seed: int = 0, cost: Cost = "samples") -> dict[str, Learner | Planner]:
+def stopping_policies(cost: Cost = "samples") -> dict[str, Learner | Planner]:
     """Return the learners that decide while answers arrive: all signals, votes alone, peers."""
     return {
-        "priced": PricedStopping(seed=seed, cost=cost),
-        "priced_votes": PricedStopping(("votes",), seed=seed, cost=cost),
-        **{name: TunedRules(PEERS[name], seed=seed, cost=cost) for name in PEERS},
+        "priced": PricedStopping(cost=cost),
+        "priced_votes": PricedStopping(("votes",), cost=cost),
+        **{name: TunedRules(rules, cost=cost) for name, rules in PEERS.items()},
     }
 
 

@@ -3,7 +3,7 @@
 One half of every question's samples teaches and the other half scores, both ways round; the
 questions are dealt into folds, and each is scored by models of the other folds. The bar is the
 best random mix at the cost that a policy really had, chosen on the samples that score. A policy
-that does not clear it has learned nothing about the questions.
+that does not clear it might as well draw its budgets at random.
 """
 
 from __future__ import annotations

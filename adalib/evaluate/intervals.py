@@ -26,7 +26,7 @@ class Interval:
     high: float | np.ndarray
 
 
-def mean_interval(values: ArrayLike, level: float = 0.95, times: float = 1.0) -> Interval:
+def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     r"""Return the mean of the rows with Student's t interval.
 
     .. math:: \bar x \pm t_{N-1} \, \frac{s}{\sqrt N}, \qquad
@@ -42,9 +42,6 @@ def mean_interval(values: ArrayLike, level: float = 0.95, times: float = 1.0) ->
         then every column has its own interval.
     level : float
         Coverage, between 0 and 1.
-    times : float
-        Compute the interval as if every row had come so many times, which shows how wide it
-        would be for a larger sample.
 
     Returns
     -------
@@ -63,8 +60,8 @@ def mean_interval(values: ArrayLike, level: float = 0.95, times: float = 1.0) ->
     if len(values) < 2:
         raise ValueError("one row has no spread; give at least two")
     mean = values.mean(axis=0)
-    error = np.sqrt(values.var(axis=0, ddof=1) / (times * len(values)))
-    half = _student((1 + level) / 2, times * len(values)) * error
+    error = np.sqrt(values.var(axis=0, ddof=1) / len(values))
+    half = _student((1 + level) / 2, len(values)) * error
     return Interval(mean, mean - half, mean + half)
 
 
@@ -95,7 +92,8 @@ def cautious_bound(
         The largest possible loss: 1 for a question, and for groups of questions the size of the
         largest group divided by the average size. Larger losses among the gains count as seen.
     times : float
-        As in `mean_interval`.
+        Compute the bound as if every row had come so many times, which shows what a larger sample
+        could tell.
 
     Returns
     -------
@@ -135,32 +133,27 @@ def cautious_bound(
     return floor + _nearest(gains - floor, critical, times)
 
 
-def hidden_loss(n: int, size: float = 1.0, wrong: float = 0.05) -> float:
-    r"""Return how much losses that none of ``n`` questions shows may lower the mean.
+def hidden_loss(n: int) -> float:
+    r"""Return the largest share of questions that may lose everything without being seen.
 
-    If a share q of all questions loses ``size``, a sample of n holds none of them with chance
-    :math:`(1 - q)^n`. The largest share that stays unseen that often is
-    :math:`q = 1 - \mathrm{wrong}^{1/n}`, about 3/n at 5%, and it lowers the mean by q times
-    ``size``. Explained in the appendix "Rivals, the certificate, and how intervals and verdicts
-    were calibrated".
+    If a share q of all questions loses everything, a sample of n holds none of them with chance
+    :math:`(1 - q)^n`. The largest share that stays unseen in 5% of samples is
+    :math:`q = 1 - 0.05^{1/n}`, about 3/n, and by that much it may lower the mean. Explained in the
+    appendix "Rivals, the certificate, and how intervals and verdicts were calibrated".
 
     Parameters
     ----------
     n : int
         Questions or groups that were scored, at least one.
-    size : float
-        Loss of each question that was not seen; 1 is everything.
-    wrong : float
-        Chance of seeing none of them.
 
     Examples
     --------
-    >>> round(hidden_loss(300), 4), round(hidden_loss(300, size=0.5), 4)
-    (0.0099, 0.005)
+    >>> round(hidden_loss(300), 4)
+    0.0099
     """
     if n < 1:
         raise ValueError(f"n is {n}; give at least one question")
-    return size * (1 - wrong ** (1 / n))
+    return 1 - 0.05 ** (1 / n)
 
 
 def _checked(values: ArrayLike) -> np.ndarray:

@@ -98,52 +98,50 @@ def read_csv(path: str | os.PathLike[str]) -> UtilityTable:
 
     A column of ids may come first. DataError names the file, the line and the cell.
     """
-    line_number = 0  # for messages
-
-    def lines() -> Iterator[str]:
-        nonlocal line_number
-        for number, line in open_lines(path):
-            line_number = number
-            yield line.decode("utf-8")
-
-    header: list[str] = []
-    rows: list[np.ndarray] = []  # the costs, then one row per question
+    lines = _csv_lines(path)
+    where, header = next(lines, ("", []))
+    ids_come_first = len(header) > 1 and np.isnan(_number(header[0]))
+    skip = int(ids_come_first)
+    costs = _row_values(header, skip, where, costs=True)
+    rows: list[np.ndarray] = []
     ids: list[str] = []
-    skip = 0  # 1 if the first column holds ids
-    try:
-        for cells in csv.reader(lines()):
-            where = f"{path}, line {line_number}"
-            if not any(cell.strip() for cell in cells):
-                continue
-            if not header:
-                header = cells
-                skip = int(len(cells) > 1 and np.isnan(_number(cells[0])))
-            if len(cells) != len(header):
-                raise DataError(
-                    f"{where}: has {len(cells)} cells and the header {len(header)}; give as many"
-                )
-            # Kept as numbers at once, because the texts of a large file take ten times its size.
-            values = _row_values(cells, skip, where, costs=not rows)
-            ids.append(cells[0] if skip else str(len(rows) - 1))
-            rows.append(values)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(
-            f"{path}, line {line_number}: cannot be read as CSV ({error}); "
-            "save it as comma-separated UTF-8 text"
-        ) from None
-    if len(rows) < 2:
+    for where, cells in lines:
+        if len(cells) != len(header):
+            raise DataError(
+                f"{where}: has {len(cells)} cells and the header {len(header)}; give as many"
+            )
+        # Kept as numbers at once, because the texts of a large file take ten times its size.
+        rows.append(_row_values(cells, skip, where, costs=False))
+        ids.append(cells[0] if ids_come_first else str(len(ids)))
+    if not rows:
         raise DataError(
             f"{path}: holds no accuracies; write a header of costs, then one row per question"
         )
     try:
-        return UtilityTable(
-            np.array(rows[1:]),
-            rows[0],
-            tuple(cell.strip() for cell in header[skip:]),
-            tuple(ids[1:]),
-        )
+        return UtilityTable(np.array(rows), costs, [cell.strip() for cell in header[skip:]], ids)
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
+
+
+def _csv_lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the place of every row that is not empty, in words, and its cells."""
+    number = 0  # of the line read last, because a cell in quotes may go over several
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for line_number, line in open_lines(path):
+            number = line_number
+            yield line.decode("utf-8")
+
+    try:
+        for cells in csv.reader(texts()):
+            if any(cell.strip() for cell in cells):
+                yield f"{path}, line {number}", cells
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(
+            f"{path}, line {number}: cannot be read as CSV ({error}); "
+            "save it as comma-separated UTF-8 text"
+        ) from None
 
 
 def _row_values(cells: list[str], skip: int, where: str, *, costs: bool) -> np.ndarray:

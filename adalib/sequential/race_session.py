@@ -173,11 +173,11 @@ class RaceSession:
             self._decide()
         return self.goes_on
 
-    def cancel(self, number: int, tokens: float | None = None) -> None:
-        """Book an answer as cancelled, with the tokens it had generated (default: by the clock)."""
+    def cancel(self, number: int) -> None:
+        """Book an answer as cancelled, with its runner's tokens, or else those of the clock."""
         runner = self.running.pop(number)
-        generated = runner.tokens if tokens is None else tokens
-        self.tokens += max(self.clock - runner.started, 0.0) if generated is None else generated
+        by_clock = max(self.clock - runner.started, 0.0)
+        self.tokens += by_clock if runner.tokens is None else runner.tokens
         self.cancelled += 1
 
     async def run(self, ask: AskForReply) -> list[Hashable]:

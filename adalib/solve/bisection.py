@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adalib.solve.oracle import TIE, Random, average, check_price, labels_at
+from adalib.solve.oracle import TIE, Random, average, labels_at
 from adalib.table import takes_table
+
+_BRACKET = (0.0, 5.0)  # the lowest and the highest price that the paper considers
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +96,6 @@ def bisect(
     cost: np.ndarray,
     budget: float,
     iterations: int = 50,
-    bracket: tuple[float, float] = (0.0, 5.0),
 ) -> Bisection:
     """Search for the price whose average cost is the budget: the paper's method, step by step.
 
@@ -112,9 +113,7 @@ def bisect(
     budget : float
         Average cost to aim for.
     iterations : int
-        Halvings of the bracket.
-    bracket : tuple of two floats
-        Lowest and highest price considered.
+        Halvings of the bracket, which begins with the prices from 0 to 5.
 
     Returns
     -------
@@ -125,7 +124,7 @@ def bisect(
     Raises
     ------
     ValueError
-        If the highest price of the bracket still costs more than the budget.
+        If even the highest price costs more than the budget.
 
     See Also
     --------
@@ -138,7 +137,7 @@ def bisect(
     >>> ends.cost, ends.error, len(ends.path)
     (1.0, 7.5, 50)
     """
-    return _halve(acc, cost, budget, iterations, bracket)
+    return _halve(acc, cost, budget, iterations)
 
 
 @takes_table
@@ -147,7 +146,6 @@ def mix(
     cost: np.ndarray,
     budget: float,
     iterations: int = 50,
-    bracket: tuple[float, float] = (0.0, 5.0),
 ) -> Mixture:
     r"""Mix the two allocations around the budget at random, so that the expected cost meets it.
 
@@ -170,9 +168,7 @@ def mix(
     budget : float
         Average cost to aim for.
     iterations : int
-        Halvings of the bracket.
-    bracket : tuple of two floats
-        Lowest and highest price considered.
+        Halvings of the bracket, which begins with the prices from 0 to 5.
 
     Returns
     -------
@@ -182,7 +178,7 @@ def mix(
     Raises
     ------
     ValueError
-        If the highest price of the bracket still costs more than the budget.
+        If even the highest price costs more than the budget.
 
     Examples
     --------
@@ -190,7 +186,7 @@ def mix(
     >>> both.share, both.cost, both.accuracy
     (0.5, 8.5, 0.5)
     """
-    ends = _halve(acc, cost, budget, iterations, bracket)
+    ends = _halve(acc, cost, budget, iterations)
     cheap = ends.feasible
     dear = ends.above
     share = 0.0
@@ -202,15 +198,9 @@ def mix(
     return Mixture(cheap, dear, share, expected_cost, expected_accuracy)
 
 
-def _halve(
-    acc: np.ndarray,
-    cost: np.ndarray,
-    budget: float,
-    iterations: int,
-    bracket: tuple[float, float],
-) -> Bisection:
+def _halve(acc: np.ndarray, cost: np.ndarray, budget: float, iterations: int) -> Bisection:
     """Halve the bracket as `bisect` promises, for a checked table."""
-    lo, hi = (check_price(end) for end in bracket)
+    lo, hi = _BRACKET
 
     def cost_at(price: float) -> float:
         return average(cost, labels_at(acc, cost, price, "first"))
@@ -221,7 +211,7 @@ def _halve(
     if cost_hi > within:
         raise ValueError(
             f"price {hi:g} still costs {cost_hi:g} per question, more than the budget {budget:g}; "
-            f"raise the bracket, or the budget to at least {cost[..., 0].mean():g}"
+            f"raise the budget to at least {cost[..., 0].mean():g}, or give costs in a smaller unit"
         )
     path = []
     for _ in range(iterations):

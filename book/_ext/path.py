@@ -39,7 +39,7 @@ STOPS = (
         "results-noise",
         "The text",
         3,
-        "no gain on new questions with our 1.5B model, but random numbers seem to help on old ones",
+        "no gain on new questions with our 1.5B model; random numbers seem to help on old ones",
     ),
     Stop(
         "stopping-ladder", "Watching", 3, "five points, half from the vote and half from stopping"

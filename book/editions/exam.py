@@ -39,7 +39,7 @@ $\\pi_x\\ge\\mathrm{{Acc}}(x,b)-\\lambda b$ and $\\lambda\\ge 0$.
 (3) The value is {value:.4f}; {split}.
 (4) $\\lambda={lam:.4f}$ and {values}. The dual value is {value:.4f}, too.
 
-**What loses points.** A primal without $\\sum_b p_{{xb}}=1$ (2). A free $\\lambda$ instead of
+**Deductions.** A primal without $\\sum_b p_{{xb}}=1$ (2). A free $\\lambda$ instead of
 $\\lambda\\ge 0$ (1). A step that is not on the envelope (2).
 """
 _STAIRCASE = """## {number}. A staircase
@@ -58,7 +58,7 @@ _STAIRCASE_KEY = """## {number}. A staircase
 (1) The prices are {prices}. (2) From the highest price down the average cost is {costs}; at a
 price of zero it is {free:.4g}.
 
-**What loses points.** A price of a step that is not on the envelope (2). The cost below a price
+**Deductions.** A price of a step that is not on the envelope (2). The cost below a price
 instead of above it (2).
 """
 

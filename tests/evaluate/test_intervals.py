@@ -50,8 +50,6 @@ def test_every_column_is_taken_alone(column):
 
 def test_times_repeats_the_questions():
     values = DRAWN[:, 0]
-    wide, narrow = (np.ptp(ends(mean_interval(values, times=t))) for t in (1, 4))
-    assert narrow == pytest.approx(wide / 2 * stats.t.ppf(0.975, 199) / stats.t.ppf(0.975, 49))
     assert cautious_bound(values, times=3) == pytest.approx(cautious_bound(np.tile(values, 3)))
 
 
@@ -167,9 +165,7 @@ def test_bounds_hold_in_95_percent_of_samples(name, n):
 
 @pytest.mark.parametrize("n", [1, 31, 300])
 def test_hidden_losses(n):
-    share = hidden_loss(n)
-    assert (1 - share) ** n == pytest.approx(0.05)
-    assert hidden_loss(n, size=0.4) == pytest.approx(0.4 * share)
+    assert (1 - hidden_loss(n)) ** n == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, np.nan], np.ones((2, 2, 2))])

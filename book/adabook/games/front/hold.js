@@ -53,6 +53,13 @@ function line(values, inside, name) {
   return shape("polyline", { class: name, points: points.join(" ") });
 }
 
+// What each of two lines is, at its end: above the higher one, and below the other.
+function names(values, inside) {
+  const ends = Object.entries(values).map(([name, path]) => [name, inside(path.at(-1))]);
+  ends.sort((one, other) => one[1] - other[1]);
+  return ends.map(([name, y], at) => shape("text", { x: WIDTH - 4, y: at ? y + 20 : y - 22, "text-anchor": "end" }, name));
+}
+
 function render({ model, el }) {
   const data = model.get("data");
   WIDTH = Math.max(300, Math.min(WIDTH, el.clientWidth || WIDTH));
@@ -93,8 +100,13 @@ function render({ model, el }) {
     const at = Number(shift.input.value);
     const held = run(data, at, Number(share.input.value) / 100, STEPS[Number(step.input.value)]);
     const still = run(data, at, Number(share.input.value) / 100, 0);
-    layers[0].replaceChildren(line(still.averages, average.inside, "hold-still"), line(held.averages, average.inside, "hold-line"));
-    layers[1].replaceChildren(line(still.prices, price.inside, "hold-still"), line(held.prices, price.inside, "hold-line"));
+    const both = (key, inside) => [
+      line(still[key], inside, "hold-still"),
+      line(held[key], inside, "hold-line"),
+      ...names({ "fixed price": still[key], "moving price": held[key] }, inside),
+    ];
+    layers[0].replaceChildren(...both("averages", average.inside));
+    layers[1].replaceChildren(...both("prices", price.inside));
     marks.forEach((mark) => ["x1", "x2"].forEach((end) => mark.setAttribute(end, across(at, all))));
     const off = (path) => 100 * (path.averages[all - 1] / budget - 1);
     const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}%`;

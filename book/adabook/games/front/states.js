@@ -1,4 +1,4 @@
-// The state picture (games.states): votes of the leader across, of the runner-up down; blue goes on, red
+// The state picture (games.states): votes of the leader across, of the runner-up down; blue goes on, grey
 // stops, at the price of the slider.
 
 function render({ model, el }) {
@@ -12,7 +12,7 @@ function render({ model, el }) {
   const told = element("output");
   const cells = [];
   const table = element("table", { className: "states-grid" });
-  const head = element("tr", {}, element("th", {}, "runner-up ↓ leader →"));
+  const head = element("tr", {}, element("th", {}, "runner-up ↓", element("br"), "leader →"));
   for (let leader = 1; leader <= most; leader += 1) head.append(element("th", { scope: "col" }, String(leader)));
   table.append(head);
   for (let runner = 0; runner < most; runner += 1) {
