@@ -15,6 +15,7 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -282,11 +283,9 @@ class Proof:
         change every object by itself, which cuts the links, until both sides are equal. Whatever
         combines the sides, with any weights, then equals them, and so proves nothing.
         """
-        holding = [self.objects(case) for case in self.inputs.first(_ALIKE)]
-        level = self._levelled(holding)
 
         def on_level(line: Line) -> np.ndarray:
-            return np.array([_or_nan(line, objects) for objects in level])
+            return np.array([_or_nan(line, objects) for objects in self._levelled])
 
         sides = on_level(self.first)
         ends = [on_level(chain[0]), on_level(chain[-1])]
@@ -302,14 +301,20 @@ class Proof:
 
         found = own(chain[1:-1])
         if len(found) < self.ideas:
-            found |= own(self._partial_sums(chain, holding))
+            found |= own(self._partial_sums(chain))
         return len(found)
 
-    def _levelled(self, holding: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    @cached_property
+    def _holding(self) -> list[dict[str, Any]]:
+        """Objects of some cases, for which the claim holds."""
+        return [self.objects(case) for case in self.inputs.first(_ALIKE)]
+
+    @cached_property
+    def _levelled(self) -> list[dict[str, Any]]:
         """Objects without their links, moved to where both sides of the claim are equal."""
         rng = np.random.default_rng(1)
         level = []
-        for objects in holding:
+        for objects in self._holding:
             columns = [np.shape(value)[1] for value in objects.values() if np.ndim(value) == 2]
             cut = {name: _changed(value, columns, rng) for name, value in objects.items()}
             for name in rng.permutation([name for name in cut if _is_real(cut[name])] * 3):
@@ -332,8 +337,8 @@ class Proof:
         def lead(far: float) -> float:
             return _or_nan(self.last, moved(far)) - _or_nan(self.first, moved(far))
 
-        for near, far in pairwise(_MOVES):
-            if lead(near) * lead(far) < 0:
+        for (near, lead_near), (far, lead_far) in pairwise((move, lead(move)) for move in _MOVES):
+            if lead_near * lead_far < 0:
                 root = _root(lead, near, far)
                 found = moved(root)
                 # A choice may jump, and a negative price is no case at all.
@@ -341,29 +346,31 @@ class Proof:
                     return found
         return None
 
-    def _partial_sums(self, chain: list[Line], holding: Sequence[Mapping[str, Any]]) -> list[Line]:
+    def _partial_sums(self, chain: list[Line]) -> list[Line]:
         """What is left of a line without one of its summands, if that is a step on the way to it.
 
         Who adds two inequalities in one line has written two steps.
         """
         found: list[Line] = []
         for before, line in pairwise(chain):
-            for place in range(len(_summands(line, holding[0]))):
+            for place in range(len(_summands(line, self._holding[0]))):
                 rest = _without(line, place)
                 if all(
                     _or_nan(before, objects) - _ROUNDING
                     <= _or_nan(rest, objects)
                     <= _or_nan(line, objects) + _ROUNDING
-                    for objects in holding
+                    for objects in self._holding
                 ):
                     found.append(rest)
         return found
 
     def _has(self, chain: list[Line], mistake: Line) -> bool:
         """Whether one of the lines is this one in every case that was tried."""
-        cases = [self.objects(case) for case in self.inputs.first(_ALIKE)]
         return any(
-            all(abs(_or_nan(line, one) - _or_nan(mistake, one)) <= _ROUNDING for one in cases)
+            all(
+                abs(_or_nan(line, objects) - _or_nan(mistake, objects)) <= _ROUNDING
+                for objects in self._holding
+            )
             for line in chain
         )
 
@@ -387,7 +394,7 @@ def _differ(values: np.ndarray, sides: np.ndarray) -> bool:
 
 def _summands(line: Line, objects: Mapping[str, Any]) -> list[float]:
     """The numbers that a line adds up; none where it has no value."""
-    values = [objects[name] for name in inspect.signature(line).parameters]
+    values = [objects[name] for name in _parameters(line)]
     try:
         if hasattr(line, "parts"):  # the line runs in another process
             return line.parts(*values)
@@ -424,9 +431,15 @@ def _changed(value: Any, columns: Sequence[int], rng: np.random.Generator) -> An
     return int(rng.integers(1, max(value, 1) + 1))
 
 
+@lru_cache(maxsize=128)
+def _parameters(line: Line) -> tuple[str, ...]:
+    """The objects that a line names; it is evaluated thousands of times."""
+    return tuple(inspect.signature(line).parameters)
+
+
 def _evaluated(line: Line, objects: Mapping[str, Any]) -> float:
     """What a line comes to, given the objects that it names."""
-    named = {name: objects[name] for name in inspect.signature(line).parameters}
+    named = {name: objects[name] for name in _parameters(line)}
     number = np.asarray(apply(line, named))
     if number.size != 1 or number.dtype.kind not in "biuf" or not np.isfinite(number.item()):
         raise Broken(f"it is {number!r}, not one number")

@@ -70,6 +70,7 @@ def drag_samples(
 def gains(
     places: Sequence[str],
     groups: Mapping[str, Mapping[str, ArrayLike]],
+    x_title: str,
     policies: Mapping[str, str] | None = None,
 ) -> go.Figure:
     """Draw gains over the best mix at equal cost, in points with intervals, a panel per group.
@@ -83,6 +84,8 @@ def gains(
     ends = _percentage_points([list(group.values()) for group in groups.values()])
     span = [min(np.nanmin(ends), -1) - 0.4, max(np.nanmax(ends), 1) + 0.4]
     fig.update_yaxes(title="points", tickformat="+.0f", dtick=2, zeroline=False, range=span)
+    # Plotly would read "1, 16" as the number 116.
+    fig.update_xaxes(title=x_title, type="category")
     return fig.update_layout(
         scattermode="group",
         scattergap=0.4,

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from adabook.figures import shapes
 from adabook.figures.style import COLOURS
+from adalib.colours import MEANINGS
 
 
 def menu_frontiers(
@@ -42,13 +43,16 @@ def raised_efforts(
     def at_price(stop: int) -> list[go.Scatter]:
         raised = gained > prices[stop] * extra
         border = np.minimum(prices[stop] * along, 1.2)
-        groups = (("gets xhigh", raised, COLOURS[1]), ("stays at low", ~raised, shapes.GREY))
+        groups = (
+            ("gets xhigh", raised, MEANINGS["policy"]),
+            ("stays at low", ~raised, shapes.GREY),
+        )
         return [
             *(
                 shapes.dots(extra[rows], (gained + spread)[rows], name, colour, size=7, opacity=0.7)
                 for name, rows, colour in groups
             ),
-            shapes.line(along, border, "the price", COLOURS[2], width=2),
+            shapes.line(along, border, "the price", MEANINGS["price"], width=2),
         ]
 
     names = [f"{1000 * price:g}" for price in prices]

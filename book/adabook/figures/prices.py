@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from adabook.figures.shapes import GREY, band, bar, dots, drag, level, line, panels
-from adabook.figures.style import COLOURS, faint
+from adabook.figures.style import COLOURS, SERIES, faint
 from adalib.colours import budget_colours
 from adalib.evaluate.intervals import Interval
 from adalib.solve.frontier import Frontier
@@ -137,32 +137,16 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
     """
     highest = max(float(np.max(lam)) for group in groups.values() for lam, _ in group.values())
     end = 1.05 * highest
-    parts = []
-    for group in groups.values():
-        coloured = zip(group.items(), COLOURS, strict=False)
-        parts.append([_stairs(lam, cost, end, name, own) for (name, (lam, cost)), own in coloured])
+    names = [name for group in groups.values() for name in group]
+    colours = dict(zip(names, SERIES, strict=False))
+    parts = [
+        [_stairs(lam, cost, end, name, colours[name]) for name, (lam, cost) in group.items()]
+        for group in groups.values()
+    ]
     fig = panels(parts, list(groups))
     fig.update_xaxes(title=_PRICE_TITLE, range=[0, end])
     fig.update_yaxes(title=_COST_TITLE, rangemode="tozero")
-    for row in range(1, len(groups) + 1):
-        _put_legend_in_panel(fig, row)
-    return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 40})
-
-
-def _put_legend_in_panel(fig: go.Figure, row: int) -> None:
-    """Give a panel a legend of its own, in its upper right corner."""
-    name = "legend" if row == 1 else f"legend{row}"  # as plotly numbers them
-    panel_top = next(fig.select_yaxes(row=row)).domain[1]
-    legend = {
-        "x": 1.0,
-        "xanchor": "right",
-        "y": panel_top,
-        "yanchor": "top",
-        "orientation": "v",
-        "bgcolor": "rgba(0, 0, 0, 0)",
-    }
-    fig.update_traces(legend=name, row=row)
-    fig.update_layout({name: legend})
+    return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 70})
 
 
 def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.Scatter:

@@ -22,12 +22,14 @@ def waiting_paths(
     Every path has the columns ``cost``, ``accuracy`` and ``waiting``, in average answers.
     """
     names = zip(rivals.items(), _DASHES, strict=False)
-    fig = go.Figure([_path(path, name, COLOURS[6], dash) for (name, path), dash in names])
+    fig = go.Figure()
+    for (name, path), dash in names:
+        fig.add_traces(_path(path, name, COLOURS[6], dash))
     paths = list(by_price.values())
     shapes.drag(
         fig,
         by_price,
-        lambda i: [_path(paths[i], "the race", COLOURS[1], "solid")],
+        lambda i: _path(paths[i], "the race", COLOURS[1], "solid"),
         "price of waiting: ",
         active=_FIRST,
     )
@@ -43,11 +45,12 @@ def waiting_paths(
     return fig.update_layout(height=520, coloraxis=scale)
 
 
-def _path(path: pd.DataFrame, name: str, colour: str, dash: str) -> go.Scatter:
-    """One policy at all budgets."""
+def _path(path: pd.DataFrame, name: str, colour: str, dash: str) -> list[go.Scatter]:
+    """One policy at all budgets: a line, which the legend names, and dots, which it could not."""
     marker = {"size": 14, "color": path.waiting, "coloraxis": "coloraxis"}
-    trace = shapes.line(
-        path.cost, path.accuracy, name, colour, dash=dash, marks=True, marker=marker
-    )
-    hover = "%{x:.2f} answers' tokens: %{y:.3f} right, waiting %{customdata:.2f}"
-    return trace.update(customdata=path.waiting, hovertemplate=hover)
+    hover = f"{name}: %{{x:.2f}} answers' tokens, %{{y:.3f}} right, waiting %{{customdata:.2f}}"
+    points = shapes.dots(path.cost, path.accuracy, "", colour, hovertemplate=hover)
+    return [
+        shapes.line(path.cost, path.accuracy, name, colour, dash=dash, hoverinfo="skip"),
+        points.update(marker=marker, customdata=path.waiting),
+    ]
