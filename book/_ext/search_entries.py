@@ -25,16 +25,23 @@ _INLINE = {"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup"}
 _WITHOUT_END = {"br", "hr", "img", "input", "col", "wbr"}
 
 
-#: The book's index: words under which a reader looks for a chapter whose text seldom uses them.
+#: The book's index: what readers look for in a chapter, also where its text seldom says so.
 _INDEX = {
-    "data": "sampling temperature self-consistency majority voting",
-    "duality": "lagrange lagrangian multiplier multipliers linear program",
-    "estimation": "optimism bias unbiased cross-fitting data splitting",
-    "learning": "xgboost gbm gradient boosting classifier overfit overfitting features training",
-    "results": "confidence interval significance bootstrap held-out test benchmark",
-    "stopping": "optimal stopping early stopping sequential bandit",
-    "deploy": "server production openai litellm latency",
-    "menus": "routing cascade reasoning effort several models",
+    "data": "sampling, temperature, self-consistency, majority vote, majority voting",
+    "motivation": "confidence interval, student t, t interval, significance",
+    "budgets": "knapsack, convex hull, hull, greedy",
+    "duality": "lagrange, lagrangian, lagrange multiplier, multiplier, linear program, "
+    "shadow price, complementary slackness, subgradient",
+    "estimation": "optimism, bias, unbiased, data splitting",
+    "learning": "xgboost, gbm, gradient boosting, classifier, overfit, overfitting, training",
+    "results": "held-out, held-out test, noise control, leakage, data leakage, ablation, bootstrap",
+    "stopping": "optimal stopping, early stopping, sequential, bandit, secretary problem, logprob, "
+    "log-probability, adaptive consistency",
+    "race": "latency, waiting, parallel, parallel sampling",
+    "deploy": "server, production, openai, litellm, router",
+    "menus": "routing, reasoning effort, several models",
+    "book/teach": "syllabus, course, lecture",
+    "book/data-cards": "dataset",
 }
 
 
@@ -170,7 +177,7 @@ def write(app, exception) -> None:
                 {
                     "page": name,
                     "within": page[0].title,
-                    "index": words if entry.kind == "page" else "",
+                    "index": words.split(", ") if words and entry.kind == "page" else [],
                     **asdict(entry),
                 }
                 for entry in page

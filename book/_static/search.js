@@ -10,14 +10,14 @@
   const AROUND = 90; // characters shown before and after a hit
 
   // Other words for a thing, as readers type them.
-  const SAME = { license: "licence", karush: "kkt", llm: "language model", "self-consistency": "vote", setup: "install" };
+  const SAME = { license: "licence", karush: "kkt", llm: "language model", setup: "install" };
   const SMALL = /^(how|what|when|why|who|which|to|the|of|a|an|and|is|are|do|does|i|in|it|for|on)$/;
   // What a place counts: a word in a title more than any number of times in a text, and its exact form more than its start.
   const IN_TITLE = 20;
   const EXACT = 8;
   const PHRASE = 15;
   const OFTEN = 9;
-  const IN_INDEX = 22; // a word that the book's index gives to a chapter
+  const IN_INDEX = 45; // a word of what the book's index gives to a chapter: before any title
   const IN_CHAPTER = 6; // before the pages for teachers and the reference
   const LAST = /\/references$/; // a list of titles, which holds every word of the field
   const TITLE_OF = { page: 12, statement: 6, section: 4, word: 3, name: 0 };
@@ -74,10 +74,11 @@
   function score(entry, words, phrase) {
     let found = 0;
     let sum = entry.page.startsWith("notebooks/") ? IN_CHAPTER : 0;
+    const named = entry.index.filter((phrase) => phrase.split(" ").every((word) => words.some(({ start }) => word.search(start) >= 0)));
     for (const { exact, start } of words) {
       const inTitle = entry.plainTitle.search(start) >= 0;
       const times = entry.plainText.match(start)?.length ?? 0;
-      const inIndex = entry.index.search(start) >= 0;
+      const inIndex = named.some((phrase) => phrase.search(start) >= 0);
       if (inTitle || times || inIndex) found += 1;
       if (inIndex) sum += IN_INDEX;
       if (inTitle) sum += IN_TITLE + TITLE_OF[entry.kind] + EXACT * exact.test(entry.plainTitle);

@@ -20,13 +20,13 @@ COIN = Checker({"e": Value("e", 0.5, "think of a coin", tolerance=1e-3)})
 @pytest.mark.parametrize("answer", ["nonsense", float("nan"), [1, 2], {"a": 1}, object(), "1/0"])
 def test_what_is_no_number_is_told_so(answer):
     assert not COIN("e", answer).right
-    assert "that is not a number" in COIN("e", answer).hint
+    assert COIN("e", answer).hint not in ("", "think of a coin")
 
 
 @pytest.mark.parametrize("answer", [-1e9, [1], True, float("inf"), 1e308])
 def test_anything_else_gets_a_hint(answer):
     assert (COIN("e", answer).right, COIN("e", answer).hint) == (False, "think of a coin")
-    assert repr(COIN("e", answer)) == "Exercise e: not yet. Hint: think of a coin."
+    assert "think of a coin" in repr(COIN("e", answer))
 
 
 def test_a_value_within_tolerance_is_right():
@@ -62,10 +62,8 @@ def test_an_answer_that_cannot_be_read_gets_a_hint():
         raise KeyError("gold")
 
     checked = Checker({"e": Construction(refuses, "")})("e", 3)
-    assert (checked.right, checked.hint) == (
-        False,
-        "your answer could not be read: KeyError: 'gold'",
-    )
+    assert not checked.right
+    assert "KeyError: 'gold'" in checked.hint
 
 
 class TestSolution:

@@ -225,7 +225,7 @@ class TestRace:
             skip.tap()
             assert page.locator(".race-votes").inner_text().startswith("2 of 8 finished")
             main.tap()
-            assert "You closed at finish 2: " in page.locator(".race-said").inner_text()
+            assert "finish 2" in page.locator(".race-said").inner_text()
             assert main.inner_text() == ("Next question" if number < 2 else "Play again")
             if number < 2:
                 main.tap()
@@ -388,10 +388,8 @@ class TestMarket:
         for budget, hands in ((1, 12), (2, 0), (4, 6), (8, 2), (16, 0)):
             page.get_by_label(f"show {budget}:", exact=True).fill(str(hands))
         page.get_by_role("button", name="Add up the hands").click()
-        assert (
-            "the class buys 52 of 60 answers: 8 are left."
-            in page.locator(".market-said").first.inner_text()
-        )
+        said = page.locator(".market-said").first.inner_text()
+        assert re.search(r"\b52 of 60\b.*\b8\b", said)
         seen = set()
         for price in ("1", "2", "2.3", "2.4", "3"):
             page.get_by_label("price for the twins").fill(price)

@@ -59,7 +59,7 @@ def test_a_game_is_played_with_the_mouse(page):
     page.mouse.down()
     page.mouse.move(tiles[1]["x"] + 5, tiles[1]["y"] + 5, steps=12)
     page.mouse.up()
-    assert page.locator(".spend-left").inner_text() == "48 of 60 extra answers left"
+    assert page.locator(".spend-left").inner_text().startswith("48 of 60")
 
 
 def test_a_game_is_played_by_keys_alone(page):

@@ -44,10 +44,9 @@ def test_a_value_is_judged_in_a_fresh_process():
 def test_a_patched_notebook_gains_nothing(monkeypatch):
     monkeypatch.setattr(Checker, "__call__", lambda *_: Checked("single", True))
     judge = runpy.run_path(find_spec("adabook.judge").origin)["verdict"]
-    assert judge("estimation", "single", 0.5) == (
-        False,
-        "that is the truth; the claim is asked for",
-    )
+    right, hint = judge("estimation", "single", 0.5)
+    assert not right
+    assert "the truth" in hint
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,7 @@ class TestFunctions:
 
     def test_a_wrong_function_gets_its_hint(self):
         wrong = verdict("oracle", "oracle", lambda acc, cost, lam: acc.argmax(axis=1))
-        assert wrong.hint == "it takes the most accurate column and forgets the price"
+        assert "forgets the price" in wrong.hint
 
     def test_an_endless_function_ends_in_the_seconds_that_its_hint_names(self, monkeypatch):
         def endless(acc, cost, lam):
@@ -107,7 +106,7 @@ class TestFunctions:
                 lam += 1
 
         monkeypatch.setattr("adabook.judge.FUNCTION_SECONDS", 2.0)  # not the usual minute
-        assert "it was still running after 2 seconds" in verdict("oracle", "oracle", endless).hint
+        assert "2 seconds" in verdict("oracle", "oracle", endless).hint
 
     def test_a_proof_keeps_the_names_of_its_objects(self):
         def mean(table, labels):

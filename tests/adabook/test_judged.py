@@ -123,9 +123,7 @@ class TestAnyFunction:
     place = "oracle", "oracle"
 
     def test_a_function_that_returns_nothing_is_no_answer(self):
-        assert "not answered yet. Your function does not return" in repr(
-            verdict(self.place, lambda acc, cost, lam: None)
-        )
+        assert "not answered" in repr(verdict(self.place, lambda acc, cost, lam: None))
 
     def test_a_function_that_spoils_its_input_is_judged_all_the_same(self):
         def spoils(acc, cost, lam):
@@ -180,7 +178,7 @@ class TestAnyFunction:
 
         monkeypatch.setattr("adabook.exercises.judged.SECONDS", 0.3)
         checked = verdict(self.place, counted)
-        assert checked.hint == "it was still running after 0.3 seconds; does its loop end"
+        assert "0.3 seconds" in checked.hint
         assert "lam" in checked.picture
         assert len(calls) == 1
 

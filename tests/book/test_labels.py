@@ -43,4 +43,5 @@ def test_a_label_becomes_an_address_or_a_warning(monkeypatch):
     assert "See Chapter 5<" in resolved(link.format(place.format("In the book")))
     assert warned == []
     assert "#nowhere" in resolved('<a class="adalib-see" href="#nowhere">x</a>')
-    assert warned == ["a table links to the label 'nowhere', which no page has"]
+    (warning,) = warned
+    assert "'nowhere'" in warning

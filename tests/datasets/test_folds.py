@@ -38,9 +38,9 @@ def test_single_questions_are_dealt_in_turn():
 def test_group_numbers():
     assert group_numbers(["b", "a", "b", 1], 4).tolist() == [0, 1, 0, 2]
     assert group_numbers(["b", "a", "b", 1], 4, sort=True).tolist() == [2, 1, 2, 0]
-    with pytest.raises(ValueError, match="groups has 2 entries for 3 questions"):
+    with pytest.raises(ValueError, match=r"\b2\b.*\b3\b"):
         group_numbers(["a", "b"], 3)
-    with pytest.raises(ValueError, match="folds is 1; give at least 2"):
+    with pytest.raises(ValueError, match="folds is 1"):
         deal(range(4), 1)
 
 

@@ -149,7 +149,7 @@ def test_given_classes_are_used_instead_of_comparing(tmp_path):
     assert mine.classes.tolist() == [[0, 0, -1], [0, 1, -1]]
     mine.save(tmp_path / "again.jsonl")
     assert load(tmp_path / "again.jsonl").take([1]).classes.tolist() == [[0, 1, -1]]
-    assert "-1 where the answer is empty" in complaint(write(tmp_path, line(classes=[0, 1, 2])))
+    assert '"classes"' in complaint(write(tmp_path, line(classes=[0, 1, 2])))
     assert "is 0.5" in complaint(write(tmp_path, line(classes=[0, 0.5, -1])))
 
 
@@ -200,4 +200,4 @@ def test_texts_are_joined_by_id_or_line(tmp_path):
         load(path, texts=write(tmp_path, json.dumps(lines[1]), name="one.jsonl"))
     broken = json.loads(path.read_text().splitlines()[0])
     broken["read"]["ngrams"].pop()
-    assert '"ngrams" has 511 entries; give 512' in complaint(write(tmp_path, json.dumps(broken)))
+    assert '"ngrams" has 511' in complaint(write(tmp_path, json.dumps(broken)))

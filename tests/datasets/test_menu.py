@@ -132,7 +132,7 @@ def test_own_costs_never_fall(tokens):
 
 
 def test_own_costs_need_tokens():
-    with pytest.raises(adalib.DataError, match='a has no tokens; add "tokens" to its lines'):
+    with pytest.raises(adalib.DataError, match="a has no tokens"):
         Menu({"a": answers([0.5] * 3, 4, 0)}, per_question=True)
 
 
@@ -217,7 +217,7 @@ def test_held_out_learns_whom_to_ask():
     assert found["oracle"].gain_low > 0.05
     assert found["curve"].gain_low > 0.05
     assert abs(found["noise"].gain) < 0.05
-    with pytest.raises(ValueError, match="a menu has no first answer"):
+    with pytest.raises(ValueError, match="menu"):
         held_out(
             two_models(),
             [40],
@@ -238,5 +238,5 @@ def test_commands_take_a_menu(tmp_path, capsys):
     assert main(["evaluate", file, "--targets", "25,999", "--budgets", "1,2", "--json"]) == 0
     out, err = capsys.readouterr()
     assert {row["target"] for row in json.loads(out)["rows"]} == {25, 999}
-    assert "target 999 is more than" in err
+    assert "target 999" in err
     assert "target 25" not in err

@@ -227,7 +227,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
     FULL.save(path)
     before = path.read_bytes()
     for bad in (math.nan, object(), {1, 2}):
-        with pytest.raises(DataError, match="line 2: cannot be written as JSON"):
+        with pytest.raises(DataError, match="line 2"):
             responses([["4"], ["5"]], extras={"note": ["fine", bad]}).save(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["out.jsonl"]

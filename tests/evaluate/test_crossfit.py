@@ -169,9 +169,7 @@ def test_the_interval_covers_as_often_as_it_says():
 
 def test_what_cannot_be_crossed_is_refused():
     few = flat_null(10).sample(24)
-    with pytest.raises(
-        DataError, match=r"a half of 12 cannot hold a vote of 16.*sample at least 32"
-    ):
+    with pytest.raises(DataError, match=r"\b12\b.*\b16\b.*\b32\b"):
         cross_fitted_oracle(few, [2])
     assert cross_fitted_oracle(few, [2], budgets=(1, 4, 12)).accuracy.shape == (10, 1)
     with pytest.raises(ValueError, match="at least 1"):

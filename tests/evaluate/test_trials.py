@@ -11,7 +11,7 @@ from adalib.datasets.populations import beta_population, flat_null
 from adalib.evaluate.compare import STOPPING, stopping_policies
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.evaluate.trials import planning_policies
-from adalib.evaluate.verdict import verdict
+from adalib.evaluate.verdict import judgements, verdict
 from adalib.sequential.peers import PEERS, TunedRules
 
 BUDGETS = (1, 4, 16)
@@ -133,9 +133,7 @@ ONES = np.ones(10)
 )
 def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(result):
     odd = {"odd": Namespace(trial=lambda *_: result)}
-    with pytest.raises(
-        ValueError, match="learner 'odd' must return, for each of the 1 targets, 10 finite costs"
-    ):
+    with pytest.raises(ValueError, match=r"'odd'.*\b1\b.*\b10\b"):
         held_out(
             flat_null(20).sample(32),
             [2],
@@ -184,8 +182,9 @@ def test_stopping_policies_meet_their_targets():
         if name == "mix" and row.mix_cost is not None:
             assert row.mix_cost == pytest.approx(row.cost, abs=0.2)
     words = verdict(rows)
-    assert words.startswith("Adaptive allocation pays here: use ")
-    assert "Deciding before asking may or may not pay (too few questions): " in words
+    main, before = judgements(rows)
+    assert (main.word(), before.word()) == ("pays", "cannot tell")
+    assert "Deciding before asking" in words
     for left_out in (STOPPING, ("label", "curve")):
         assert "Deciding before asking" not in verdict(
             [row for row in rows if row.policy not in left_out]

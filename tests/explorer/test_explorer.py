@@ -142,9 +142,7 @@ def test_a_budget_that_no_price_meets_is_said_plainly(show):
     price = page.locator("[data-exact=lambda]")
     price.fill("0.05")
     price.press("Enter")
-    assert (
-        check(page, table)["say"] == "The oracle spends 16.00 answers per question at this price."
-    )
+    assert "16.00" in check(page, table)["say"]
 
 
 @pytest.mark.parametrize(

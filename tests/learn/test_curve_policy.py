@@ -111,5 +111,5 @@ def test_families_are_priced_by_trees_that_did_not_see_them():
     assert errors[1] > 0.1
     one = CurvePolicy().fit(inputs, acc, COST, groups=["all"] * 60)
     assert one.price(3) == pytest.approx(adalib.frontier(one.curves(inputs), COST).at(3).lam)
-    with pytest.raises(ValueError, match="groups has 2 entries for 60"):
+    with pytest.raises(ValueError, match=r"\b2\b.*\b60\b"):
         CurvePolicy().fit(inputs, acc, COST, groups=[0, 1])

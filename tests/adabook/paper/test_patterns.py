@@ -52,7 +52,7 @@ def test_the_interval_of_a_group_is_that_of_its_questions():
 
 @pytest.mark.parametrize("groups", [[0, 4], [0], [0.0, 1.0], [-1, 0]])
 def test_groups_that_do_not_fit_are_refused(groups):
-    with pytest.raises(ValueError, match="one for each of the 2 values"):
+    with pytest.raises(ValueError, match=r"\b2 values"):
         patterns.group_means([0.1, 0.2], groups, 3)
 
 
@@ -70,7 +70,7 @@ def test_levels_against_pandas():
     table = random_table(4)
     assert patterns.by_level(table, ["b", "a", "b", "a"])["level"].tolist() == ["a", "b"]
     for levels in (None, [1, 2, 3], [1, None, 2, 3]):
-        with pytest.raises(ValueError, match="one level for each of the 4 questions"):
+        with pytest.raises(ValueError, match=r"level.*\b4\b"):
             patterns.by_level(table, levels)
 
 
@@ -138,11 +138,11 @@ def test_groups_add_up_to_the_whole():
     for name in ("budget", "budget_apart", "claimed", "gain"):
         assert parts["share"] @ parts[name] == pytest.approx(whole[name][0])
     # Refused: numbers beyond the last group, and halves that hold no vote of the largest budget.
-    with pytest.raises(ValueError, match="numbers from 0 to 2"):
+    with pytest.raises(ValueError, match="0 to 2"):
         patterns.gain_by(
             adalib.flat_null(20).sample(32), 2, lambda t: patterns.difficulty_bins(t.acc[:, 0]), 3
         )
-    with pytest.raises(adalib.DataError, match="cannot hold a vote of 16"):
+    with pytest.raises(adalib.DataError, match=r"\b16\b"):
         patterns.gain_by(adalib.flat_null(20).sample(20), 2, lambda t: np.zeros(t.n, dtype=int), 1)
 
 
