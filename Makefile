@@ -72,7 +72,7 @@ dist/.built: $(shell find adalib book/adabook data -type f ! -name '*.pyc') pypr
 
 test: $(VENV)/test.stamp book browser  ## run every check: style, the package, the book in a browser, a real model
 	@$(EDITIONS) live & $(MAKE) --no-print-directory lint && wait # where that cannot be fetched, tests/live says what to do
-	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations 40 || \
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 
 lint: $(VENV)/test.stamp  ## check style, spelling, types, and who imports whom
