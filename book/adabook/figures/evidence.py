@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ _POINT_BAND: dict[str, Any] = {
     "layer": "below",
 }
 _EVERY_PANEL: dict[str, Any] = {"row": "all", "col": 1}
+_NAME_WIDTH = 10  # letters; longer names of places would meet on a phone
 
 
 def _percentage_points(estimate: Values) -> np.ndarray:
@@ -77,7 +79,8 @@ def gains(
 
     ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less
     than a point."""
-    parts = [_gain_dots(places, group, policies or {}) for group in groups.values()]
+    names = ["<br>".join(textwrap.wrap(place, _NAME_WIDTH)) for place in places]
+    parts = [_gain_dots(names, group, policies or {}) for group in groups.values()]
     fig = panels(parts, list(groups), spacing=0.1 if len(groups) < 4 else 0.07)
     fig.add_hrect(y0=-1, y1=1, **_POINT_BAND, **_EVERY_PANEL)
     level(fig, y=0, dash="solid", **_EVERY_PANEL)

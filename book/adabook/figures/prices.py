@@ -146,7 +146,25 @@ def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
     fig = panels(parts, list(groups))
     fig.update_xaxes(title=_PRICE_TITLE, range=[0, end])
     fig.update_yaxes(title=_COST_TITLE, rangemode="tozero")
-    return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 70})
+    for row in range(1, len(groups) + 1):
+        _put_legend_in_panel(fig, row)
+    return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 40})
+
+
+def _put_legend_in_panel(fig: go.Figure, row: int) -> None:
+    """Give a panel a legend of its own, in its upper right corner."""
+    name = "legend" if row == 1 else f"legend{row}"  # as plotly numbers them
+    panel_top = next(fig.select_yaxes(row=row)).domain[1]
+    legend = {
+        "x": 1.0,
+        "xanchor": "right",
+        "y": panel_top,
+        "yanchor": "top",
+        "orientation": "v",
+        "bgcolor": "rgba(0, 0, 0, 0)",
+    }
+    fig.update_traces(legend=name, row=row)
+    fig.update_layout({name: legend})
 
 
 def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.Scatter:
