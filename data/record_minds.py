@@ -12,19 +12,21 @@ chapter and a test compute some of the cells again.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
 import numpy as np
 
 import adalib
-from adabook.recorded import REPEATS, STOPS, figures, model_cells, record
+from adabook.recorded import LADDER, STOPS, figures, record
 from adalib.datasets.responses import Responses
 from adalib.evaluate.compare import STOPPING
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.trials import Learner, Planner
+from adalib.learn.curve_policy import CurvePolicy
+from adalib.learn.label_policy import LabelPolicy
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
 
@@ -44,6 +46,17 @@ REASONING = {
     "gpqa": ("gpt-oss-20b", "phi-4-reasoning", "qwen3-30b-a3b-thinking-2507"),
     "aime": ("am-thinking-v1", "gpt-oss-20b", "phi-4-reasoning", "qwen3-14b"),
 }
+#: Orders in which a rule sees its training answers: few, so that anyone can compute it again.
+REPEATS = 4
+#: The learners that are held out for every model, by their names in the table.
+MODEL_LEARNERS: Mapping[str, Learner | Planner] = {
+    "label policy": LabelPolicy(),
+    "curve policy": CurvePolicy(),
+    **{
+        f"stopping: {name}": PricedStopping(signals, repeats=REPEATS, exact=True)
+        for name, signals in LADDER.items()
+    },
+}
 AVERAGES = (1.5, 2, 3, 4)  # answers, or the tokens of as many average answers
 
 
@@ -59,6 +72,17 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
                 f"{benchmark}-{model}, tokens",
                 partial(reasoning_cells, answers, AVERAGES, "tokens"),
             )
+
+
+def model_cells(
+    answers: Responses,
+    targets: Sequence[float],
+    learners: Mapping[str, Learner | Planner] = MODEL_LEARNERS,
+) -> list[dict]:
+    """Score the learners held out for one model, next to both oracles and noise."""
+    rows = held_out(answers, targets, learners=learners, noises=1, protocol=Protocol(folds=2))
+    wanted = ("oracle", "oracle_in_sample", "noise", *learners)
+    return [figures(row) for row in rows if row.policy in wanted]
 
 
 def reasoning_cells(

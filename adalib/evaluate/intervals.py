@@ -168,9 +168,9 @@ def _checked(values: ArrayLike) -> np.ndarray:
 
 def _student(probability: float, n: float) -> float:
     """Student's quantile for a mean of n values."""
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
-    return float(student.ppf(probability, max(n - 1, 1)))
+    return float(stdtrit(max(n - 1, 1), probability))
 
 
 def _nearest(far: np.ndarray, critical: float, times: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from adabook.recorded import recorded_cells
 from adalib.evaluate.intervals import Interval
@@ -104,7 +104,7 @@ def over_deals(found: Sequence[Interval]) -> Interval:
     """
     means = np.array([interval.mean for interval in found])
     of_questions = np.mean([(interval.high - interval.low) / 2 for interval in found])
-    of_deals = stats.t.ppf(0.975, len(means) - 1) * means.std(ddof=1) / math.sqrt(len(means))
+    of_deals = stdtrit(len(means) - 1, 0.975) * means.std(ddof=1) / math.sqrt(len(means))
     half = math.hypot(of_questions, of_deals)
     mean = float(means.mean())
     return Interval(mean, mean - half, mean + half)

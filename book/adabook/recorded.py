@@ -6,19 +6,16 @@ from there. What scripts and chapters must agree on, such as the names of polici
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from adalib.datasets.files import read_lines, write_lines
 from adalib.datasets.loading import data_folder
-from adalib.datasets.responses import Responses
-from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import Learner, Planner
-from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.label_policy import LabelPolicy
-from adalib.sequential.policy import PricedStopping
+
+if TYPE_CHECKING:
+    from adalib.evaluate.scores import HeldOutRow
 
 #: The signals of each rung of the ladder, by its name in the table.
 LADDER: Mapping[str, tuple[str, ...]] = {
@@ -51,19 +48,6 @@ RIVAL_NAMES: Mapping[str, str] = {
 }
 #: Numbers of answers at which a priced policy may stop; the mix and the oracle have the same.
 STOPS = (*range(1, 17), 20, 24, 28, 32, 40)
-#: Orders in which a rule sees its training answers: few, so that anyone can compute it again.
-REPEATS = 4
-
-#: The learners that are held out for every model, by their names in the table.
-MODEL_LEARNERS: Mapping[str, Learner | Planner] = {
-    "label policy": LabelPolicy(),
-    "curve policy": CurvePolicy(),
-    **{
-        f"stopping: {name}": PricedStopping(signals, repeats=REPEATS, exact=True)
-        for name, signals in LADDER.items()
-    },
-}
-
 _KEPT = ("cost", "accuracy", "low", "high", "gain", "gain_low", "gain_high", "mix_cost")
 
 
@@ -111,17 +95,6 @@ def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], 
         part: {(row["policy"], row["target"]): row for row in rows}
         for part, rows in recorded(name).items()
     }
-
-
-def model_cells(
-    answers: Responses,
-    targets: Sequence[float],
-    learners: Mapping[str, Learner | Planner] = MODEL_LEARNERS,
-) -> list[dict]:
-    """Score the learners held out for one model, next to both oracles and noise."""
-    rows = held_out(answers, targets, learners=learners, noises=1, protocol=Protocol(folds=2))
-    wanted = ("oracle", "oracle_in_sample", "noise", *learners)
-    return [figures(row) for row in rows if row.policy in wanted]
 
 
 def figures(row: HeldOutRow) -> dict:

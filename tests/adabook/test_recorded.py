@@ -10,14 +10,14 @@ from conftest import ROOT
 
 import adalib
 from adabook import recorded as tables
-from adabook.recorded import AS_PUBLISHED, LADDER, MODEL_LEARNERS, recorded_cells
+from adabook.recorded import AS_PUBLISHED, LADDER, recorded_cells
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.sequential.policy import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
 from record_learning import PEOPLE, best_rule
-from record_minds import reasoning_cells
+from record_minds import MODEL_LEARNERS, model_cells, reasoning_cells
 from record_stopping import (
     control_cells,
     entropy_cells,
@@ -221,7 +221,7 @@ def test_what_is_recorded_of_models_is_what_is_computed():
             *MODEL_LEARNERS,
         }
     learners = {"curve policy": MODEL_LEARNERS["curve policy"]}
-    for cell in tables.model_cells(adalib.load("story-qwen15"), [2], learners):
+    for cell in model_cells(adalib.load("story-qwen15"), [2], learners):
         kept = record["story-qwen15"][cell["policy"], 2]
         for name in ("cost", "accuracy", "gain", "gain_low"):
             assert cell[name] == pytest.approx(kept[name], abs=1e-3), AGAIN

@@ -7,27 +7,18 @@ what we found. In JupyterLab its own renderer draws the figures.
 ``style`` has the colours and the template, ``page``, ``tables`` and ``findings`` what is shown.
 ``shapes`` holds what figures are made of. Of the chapters' own figures, ``votes``, ``prices`` and
 ``duality`` draw those on prices, ``evidence`` and ``choices`` those on results.
+
+Names are loaded on first use: a figure in the page must not wait for the libraries of another.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from adabook.figures.findings import cards, finding
-from adabook.figures.page import HTML, drawing, plain, show
-from adabook.figures.style import COLOURS, faint
-from adabook.figures.tables import folded, linked_table, table
-from adalib.evaluate.intervals import in_points
-
-__all__ = [
-    "COLOURS",
-    "HTML",
-    "cards",
-    "drawing",
-    "faint",
-    "finding",
-    "folded",
-    "in_points",
-    "linked_table",
-    "plain",
-    "show",
-    "table",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "findings": ["cards", "finding"],
+        "page": ["HTML", "drawing", "plain", "show"],
+        "style": ["COLOURS", "faint"],
+        "tables": ["folded", "linked_table", "table"],
+    },
+)

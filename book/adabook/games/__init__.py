@@ -1,33 +1,20 @@
 """Games that run on a page, with no kernel and no network, and in JupyterLab.
 
 A function computes all that its game needs and leaves it there as data; ``front/NAME.js`` plays
-it. Make it the last expression of a cell.
+it. Make it the last expression of a cell. Names are loaded on first use: a game in the page must
+not wait for the libraries of another.
 """
 
-from adabook.games.base import Game
-from adabook.games.classroom import market
-from adabook.games.holding import PriceList, bill, hold, hold_run, still_run
-from adabook.games.prices import guess, kinds, lineup, sentence, spend, tangent, votes
-from adabook.games.racing import race
-from adabook.games.stopping import limit_prices, states, stop
+import lazy_loader
 
-__all__ = [
-    "Game",
-    "PriceList",
-    "bill",
-    "guess",
-    "hold",
-    "hold_run",
-    "kinds",
-    "limit_prices",
-    "lineup",
-    "market",
-    "race",
-    "sentence",
-    "spend",
-    "states",
-    "still_run",
-    "stop",
-    "tangent",
-    "votes",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "base": ["Game"],
+        "classroom": ["market"],
+        "holding": ["PriceList", "bill", "hold", "hold_run", "still_run"],
+        "prices": ["guess", "kinds", "lineup", "sentence", "spend", "tangent", "votes"],
+        "racing": ["race"],
+        "stopping": ["limit_prices", "states", "stop"],
+    },
+)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adabook.figures import HTML
+from adabook.figures.page import HTML
 from adalib.datasets.responses import Responses
 
 BUDGETS = (1, 2, 4, 8, 16)
