@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import ReadText, Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,6 +250,8 @@ def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
     >>> noise_features(3, columns=2).columns.tolist()
     ['noise_0', 'noise_1']
     """
+    import pandas as pd  # here, because a mix needs no pandas, nor does a game in the page
+
     values = np.random.default_rng(seed).standard_normal((n, columns)).round(1)
     return pd.DataFrame(values, columns=[f"noise_{j}" for j in range(columns)])
 

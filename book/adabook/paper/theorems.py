@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from adalib.solve.frontier import Allocation, Frontier, frontier
@@ -20,9 +19,19 @@ from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import TIE, average_cost, chosen, dual, oracle_labels, subdifferential
 from adalib.table import UtilityTable, check_table
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _ROUNDING = 1e-9  # sides that differ by less, relative to 1 plus their size, are equal
 
 COLUMNS = ["version", "claim", "left", "is", "right", "gap", "holds"]
+
+
+def _framed(data: Any, columns: list[str] | None = None) -> pd.DataFrame:
+    """Data as a table."""
+    import pandas as pd  # here, because an exercise in the page needs statements and no pandas
+
+    return pd.DataFrame(data, columns=columns)
 
 
 class Relation(NamedTuple):
@@ -67,7 +76,7 @@ class Statement(NamedTuple):
 
     def frame(self) -> pd.DataFrame:
         """The `rows` as a table."""
-        return pd.DataFrame(self.rows(), columns=COLUMNS)
+        return _framed(self.rows(), COLUMNS)
 
 
 def at_most(text: str, left: float | np.ndarray, right: float | np.ndarray) -> Relation:
@@ -475,7 +484,7 @@ class Case:
             "oracle": names[oracle_labels(self.acc, self.cost, self.lam)],
             "policy": names[self.labels],
         }
-        return pd.DataFrame({"question": self.table.ids} | accuracies | budgets)
+        return _framed({"question": self.table.ids} | accuracies | budgets)
 
 
 def _named(name: str, acc: list, cost: list, budget: float, lam: float, labels: list) -> Case:
@@ -563,7 +572,7 @@ def _table(kind: str, n: int, k: int, rng: np.random.Generator) -> UtilityTable:
 def survey(check: Callable[[Case], Statement], cases: Iterable[Case]) -> pd.DataFrame:
     """Measure a statement on many cases."""
     rows = [(number, *row) for number, case in enumerate(cases) for row in check(case).rows()]
-    return pd.DataFrame(rows, columns=["case", *COLUMNS])
+    return _framed(rows, ["case", *COLUMNS])
 
 
 #: Every statement by its name, as a function of a case; the book surveys them on random cases.
