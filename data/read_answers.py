@@ -28,7 +28,7 @@ from adalib.vote.extract import extract_answer
 
 HERE = Path(__file__).parent
 ORDER = ("id", "question", "gold", "level", "family", "phrasing", "dial")
-ORDER += ("answers", "tokens", "finish", "logprob", "entropy", "texts")
+ORDER += ("answers", "classes", "correct", "tokens", "finish", "logprob", "entropy", "texts")
 LONG = 70  # characters
 # A word that is not a command of LaTeX.
 WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})")
@@ -40,10 +40,29 @@ KEPT += ("tokens", "finish", "logprob", "entropy", "read")
 
 
 def read(line: dict) -> dict:
-    """The line with the answers that its texts give."""
+    """Return the line with the answers that its texts give, and which of them are equal and right.
+
+    Comparing takes computer algebra. Recorded here, it is not loaded by everyone who opens the
+    file.
+    """
+    compared(line)
+    return {key: line[key] for key in ORDER if key in line}
+
+
+def compared(line: dict) -> dict[str, str]:
+    """Add answers, classes and values to a line; return the formulas that were given up."""
     pairs = zip(line["texts"], line["finish"], strict=True)
     line["answers"] = [extract_answer(text, finished=finish == "stop") for text, finish in pairs]
-    return {key: line[key] for key in ORDER if key in line}
+    classes, given_up = judged(line["answers"])
+    line["classes"] = classes.tolist()
+    first = {
+        c: answer
+        for c, answer in zip(line["classes"][::-1], line["answers"][::-1], strict=True)
+        if c >= 0
+    }
+    right = {c for c, answer in first.items() if same_answer(answer, line["gold"])}
+    line["correct"] = [int(c in right) for c in line["classes"]]
+    return given_up
 
 
 def without_texts(line: dict) -> dict:
@@ -51,16 +70,8 @@ def without_texts(line: dict) -> dict:
 
     Of a read answer that is long or has more than three words, the number of its class is kept.
     """
-    read(line)
-    classes, given_up = judged(line["answers"])
-    first = {
-        c: answer
-        for c, answer in zip(classes[::-1].tolist(), line["answers"][::-1], strict=True)
-        if c >= 0
-    }
-    right = {c for c, answer in first.items() if same_answer(answer, line["gold"])}
-    line |= {"classes": classes.tolist(), "correct": [int(c in right) for c in classes.tolist()]}
-    told = zip(line["answers"], classes.tolist(), strict=True)
+    given_up = compared(line)
+    told = zip(line["answers"], line["classes"], strict=True)
     # Formulas that equal only themselves.
     line["given_up"] = sum(answer in given_up for answer in line["answers"])
     line["answers"] = [

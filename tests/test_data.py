@@ -15,7 +15,6 @@ import adalib
 from adabook.recorded import recorded
 from adalib.datasets.loading import bundled
 from adalib.vote.answers import answer_classes, same_answer
-from adalib.vote.extract import extract_answer
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "data"
@@ -100,10 +99,7 @@ def test_answers_are_read_from_their_texts(name):
         assert {key: line[key] for key in source[line["id"]]} == source[line["id"]]
         for key in ("answers", "texts", "tokens", "finish", "logprob", "entropy"):
             assert len(line[key]) == 96
-        pairs = zip(line["texts"], line["finish"], strict=True)
-        assert line["answers"] == [
-            extract_answer(text, finished=finish == "stop") for text, finish in pairs
-        ]
+        assert read_answers.read(dict(line)) == line  # answers, classes and values
         assert -np.inf < min(line["logprob"]) <= max(line["logprob"]) <= 0
         assert 0 <= min(line["entropy"]) <= max(line["entropy"]) < np.inf
         assert set(line["finish"]) <= {"stop", "length"}

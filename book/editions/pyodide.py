@@ -9,7 +9,6 @@ and does not install. What was found is kept in ``.cache/pyodide``.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import os
@@ -22,9 +21,6 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from importlib.metadata import files
 from pathlib import Path
-
-from adabook.paper.settings import REAL
-from adalib.datasets.loading import load
 
 ABOUT = Path(__file__).with_name("pyodide.json")
 SOURCE = "ADALIB_PYODIDE"
@@ -171,26 +167,8 @@ def _copy_data(source: Path, target: Path) -> list[str]:
     for file, name in zip(files, names, strict=True):
         copy = target / f"{name}.bin"
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if file.name.removesuffix(".jsonl.gz") in REAL:
-            copy.write_bytes(gzip.compress(with_classes(file), mtime=0))
-        else:
-            shutil.copyfile(file, copy)
+        shutil.copyfile(file, copy)
     return names
-
-
-def with_classes(file: Path) -> bytes:
-    """Return the lines of a file of answers, with their classes and whether each is correct.
-
-    The chapters open with these answers. Comparing them takes computer algebra, which a phone would
-    first have to load.
-    """
-    responses = load(str(file))
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    for row, classes, values in zip(rows, responses.classes, responses.values, strict=True):
-        row["classes"] = classes.tolist()
-        row["correct"] = values.astype(int).tolist()
-    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
 
 def pack_installed(target: Path, name: str) -> set[str]:

@@ -10,11 +10,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import live_cells
 
-import adalib
 from contents import chapters
 from editions import pyodide
 
@@ -127,18 +125,6 @@ def test_the_first_numbers_of_a_chapter_need_neither_pandas_nor_sympy(cells):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment)
     assert done.stdout.decode().strip() == "[]", done.stderr.decode()
-
-
-def test_answers_with_their_classes_are_the_same_answers(tmp_path):
-    file = ROOT / "data" / "answers" / "drill-fewshot.jsonl.gz"
-    copy = tmp_path / "drill-fewshot.jsonl"
-    copy.write_bytes(pyodide.with_classes(file))
-    before = adalib.load(str(file))
-    after = adalib.load(str(copy))
-    assert {"classes", "correct"} <= set(json.loads(copy.read_text().splitlines()[0]))
-    np.testing.assert_array_equal(after.classes, before.classes)
-    np.testing.assert_array_equal(after.values, before.values)
-    np.testing.assert_array_equal(after.table().acc, before.table().acc)
 
 
 def test_an_error_shows_its_last_line(cells):
