@@ -74,7 +74,7 @@
     figure.layout.template = themed(figure.layout.template);
     figure.layout.dragmode = false;
     if (document.querySelector(".deck-page")) figure.layout.height = Math.min(figure.layout.height ?? 420, 0.62 * innerHeight);
-    figure.config = { responsive: true, displayModeBar: false };
+    figure.config = { displayModeBar: false };
     fold(figure, div.clientWidth);
     div.dataset.narrow = div.clientWidth < NARROW;
     return { figure, sliders };
@@ -93,10 +93,11 @@
     div.after(saving(div));
   }
 
-  /** A phone was turned, or a window drawn wide: what is written around a figure is broken anew, controls stay as set. */
+  /** A figure has another width. Where it became narrow or wide, what is written around it is broken anew; controls stay as set. */
   async function refit(div) {
     const shown = div.layout && div.clientWidth && !matchMedia("print").matches;
-    if (!shown || div.dataset.narrow === String(div.clientWidth < NARROW)) return;
+    if (!shown || Math.abs(div.clientWidth - div._fullLayout.width) < 1) return;
+    if (div.dataset.narrow === String(div.clientWidth < NARROW)) return Plotly.Plots.resize(div);
     const { figure, sliders } = read(div);
     await Plotly.newPlot(div, figure);
     if (!sliders.length) await nameLines(div);
@@ -296,15 +297,18 @@
   function start() {
     const figures = [...document.querySelectorAll(".adalib-figure .plotly-graph-div")];
     whenNear(figures, (come) => come.forEach(draw));
+    // A window is drawn wide, a phone is turned, a fold opens, a sidebar comes a moment later.
+    let resized = 0;
+    const sizes = new ResizeObserver(() => {
+      clearTimeout(resized); // the page around the figures takes its new shape first
+      resized = setTimeout(() => figures.forEach((div) => (queue = queue.then(() => refit(div)))), 200);
+    });
+    figures.forEach((div) => sizes.observe(div));
     window.addEventListener("adalib-quiet", loaded);
     window.addEventListener("adalib-figure", ({ detail: div }) => {
       figures.push(div); // a cell has run in the page (live.js)
+      sizes.observe(div);
       draw(div);
-    });
-    let resized = 0;
-    window.addEventListener("resize", () => {
-      clearTimeout(resized); // the page around the figures takes its new shape first
-      resized = setTimeout(() => figures.forEach((div) => (queue = queue.then(() => refit(div)))), 200);
     });
     window.addEventListener("beforeprint", () => print(figures));
     window.addEventListener("afterprint", () => {
