@@ -82,14 +82,13 @@ class Slide:
         return self.kind != "text"
 
 
-def slides(page: str) -> list[Slide]:
-    """The slides of a chapter's built page.
+def slides(soup: BeautifulSoup) -> list[Slide]:
+    """Cut the slides out of a chapter's built page.
 
     A section opens a slide; every figure, table, game, program, theorem and prompt gets its own. Of
     the prose, the first sentence of a section and all that is set in bold is shown; the rest is for
     the speaker.
     """
-    soup = BeautifulSoup(page, "html.parser")
     for anchor in soup.select("a.headerlink"):
         anchor.decompose()
     chapter = soup.select_one("article.bd-article section")
@@ -321,15 +320,14 @@ def _unmarked(asked: Tag) -> list[Tag]:
 
 def deck(page: Path) -> str:
     """The deck of a chapter's built page, with all that it needs inside."""
-    text = page.read_text(encoding="utf-8")
-    soup = BeautifulSoup(text, "html.parser")
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     files = page.parents[1] / "_static"
     sheets = [page.parent / _address(tag["href"]) for tag in soup.select('link[rel="stylesheet"]')]
     sheets += [files / "fonts" / "all.css", files / "deck.css"]
-    cut = slides(text)
+    scripts = [page.parent / _address(tag["src"]) for tag in _scripts(soup)]
+    cut = slides(soup)
     shown = BeautifulSoup("\n".join(map(_section, cut)), "html.parser")
     _stand_alone(shown, page.parent)
-    scripts = [page.parent / _address(tag["src"]) for tag in _scripts(soup)]
     libraries = [files / "lib" / "plotly.min.js"] if shown.select(".plotly-graph-div") else []
     for explorer in shown.select(".adalib-explorer[data-settings]"):
         names = explorer["data-program"], explorer["data-settings"]

@@ -42,7 +42,7 @@ price is <strong>one number for everybody, and no more</strong>. See
 
 
 def test_a_page_is_cut_into_slides():
-    found = slides(PAGE)
+    found = slides(BeautifulSoup(PAGE, "html.parser"))
     assert [(slide.kind, slide.title) for slide in found] == [
         ("title", "2. The oracle"),
         ("text", "One price"),
@@ -121,7 +121,7 @@ def programs(page: str) -> list[str]:
     """The programs on the slides of a page."""
     return [
         node.pre.get_text()
-        for slide in slides(page)
+        for slide in slides(BeautifulSoup(page, "html.parser"))
         if slide.kind == "code"
         for node in slide.shown
         if "cell_input" in (node.get("class") or [])
