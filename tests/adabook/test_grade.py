@@ -204,9 +204,7 @@ def installs(tmp_path_factory):
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(
-    ("install", "name"), [("editable", "04_duality"), ("wheel", "03_budgets")]
-)
+@pytest.mark.parametrize(("install", "name"), [("editable", "04_duality"), ("wheel", "03_budgets")])
 def test_the_books_own_solutions_get_full_marks(install, name, installs, tmp_path):
     notebook, exercises = solved(name)
     submissions = tmp_path / name

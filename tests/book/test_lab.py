@@ -1,4 +1,4 @@
-"""The explorer live: a real JupyterLab, a real kernel, the slider moved by hand and the price set
+"""Explorer, games and prompts live: one real JupyterLab and its kernel, moved by hand, by keys and
 from Python."""
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from jupyter_client import BlockingKernelClient
 from lab_server import jupyter_lab, opened, run_cell
 
 from adalib.table import UtilityTable
+from editions.live import Book, live_text
 
 TABLE = UtilityTable(np.sort(np.random.default_rng(7).random((50, 5)), axis=1), [1, 2, 4, 8, 16])
 CELL = """
@@ -60,6 +61,15 @@ fig.update_layout(title=title(0.02, 1.8))
 # As the chapters show it: the page's explorer, without a widget.
 STATIC = "from IPython.display import HTML\n\nHTML(adalib.explorer.static_html([w._settings[0]]))"
 
+PROMPT = """:::{admonition} Before you read on
+:class: prompt
+Who buys a second answer?
+- [ ] Whoever is never right. *Nobody gains by more of it.*
+- [x] Whoever gains $\\lambda$ or more. *That is the rule.*
+:::"""
+GUESS = "from adabook.games import guess\n\nguess([1, 4, 16], [0.4, 0.6, 0.9])"
+SPEND = 'from adabook.games import spend\n\nspend(adalib.load("word-fewshot"))'
+
 
 def slider_of_the_book() -> str:
     """The cell of the book that draws at every move of a slider."""
@@ -71,10 +81,9 @@ def slider_of_the_book() -> str:
 @pytest.fixture(scope="module")
 def live(tmp_path_factory, browser):
     """The notebook, run in the Lab, and `ask`, which evaluates an expression in its kernel."""
-    cells = [
-        nbformat.v4.new_markdown_cell("# A section\n\nwhich an arrow key could fold"),
-        *map(nbformat.v4.new_code_cell, (CELL.strip(), BEFORE + slider_of_the_book(), STATIC)),
-    ]
+    texts = ("# A section\n\nwhich an arrow key could fold", live_text(PROMPT, Book({}, {})))
+    codes = (CELL.strip(), BEFORE + slider_of_the_book(), STATIC, GUESS, SPEND)
+    cells = [*map(nbformat.v4.new_markdown_cell, texts), *map(nbformat.v4.new_code_cell, codes)]
     with jupyter_lab(tmp_path_factory.mktemp("lab"), cells) as (address, runtime):
         page = opened(browser, address)
         run_cell(page, 0)
@@ -230,3 +239,69 @@ def test_the_explorer_of_a_page_keeps_its_keys_in_the_lab_too(live):
     assert int(slider.input_value()) == place + 1
     assert page.locator(".jp-Notebook .jp-Cell").count() == cells
     assert page.url == address
+
+
+def test_a_prompt_answers_after_the_guess(live):
+    page, _ = live
+    shown = page.locator(".jp-RenderedMarkdown")
+    assert shown.locator("input").count() == 0
+    reasons = shown.locator("em").all()
+    assert [reason.is_visible() for reason in reasons] == [False, False]
+    shown.get_by_text("my guess").first.click()
+    assert shown.get_by_text("Not quite.").is_visible()
+    assert [reason.is_visible() for reason in reasons] == [True, False]
+
+
+@pytest.fixture(scope="module")
+def games(live):
+    """The page, with its games."""
+    page, _ = live
+    for number, place in ((3, ".adalib-guess svg"), (4, ".spend-tile")):
+        run_cell(page, number)
+        page.locator(place).first.wait_for(timeout=300_000)
+    return page
+
+
+def test_a_game_is_played_with_the_mouse(games):
+    page = games
+    handle = page.locator(".guess-handle").last
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    before = float(handle.get_attribute("aria-valuenow"))
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0], middle[1] - 40, steps=5)
+    page.mouse.up()
+    assert float(handle.get_attribute("aria-valuenow")) > before
+    page.locator(".spend-tile").nth(5).scroll_into_view_if_needed()
+    tiles = [page.locator(".spend-tile").nth(at).bounding_box() for at in (2, 5)]
+    page.mouse.move(tiles[0]["x"] + 5, tiles[0]["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(tiles[1]["x"] + 5, tiles[1]["y"] + 5, steps=12)
+    page.mouse.up()
+    assert page.locator(".spend-left").inner_text().startswith("48 of 60")
+
+
+def test_a_game_is_played_by_keys_alone(games):
+    """Arrows move what they are meant to move, and the notebook keeps its shortcuts to itself."""
+    page = games
+    cells = page.locator(".jp-Notebook .jp-Cell").count()
+    handle = page.locator(".guess-handle").first
+    before = float(handle.get_attribute("aria-valuenow"))
+    handle.focus()
+    for key in ("ArrowUp", "ArrowUp", "ArrowDown", "a", "d"):
+        page.keyboard.press(key)
+    assert float(handle.get_attribute("aria-valuenow")) == pytest.approx(before + 0.02)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    said = page.locator(".adalib-guess .stop-board")
+    assert "scores 0.90" in said.inner_text()
+    tiles = page.locator(".spend-tile")
+    tiles.nth(20).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert tiles.nth(33).inner_text() == "4"
+    assert page.locator(".jp-Notebook .jp-Cell").count() == cells
