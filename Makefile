@@ -15,6 +15,9 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # No start-up files of the reader's own IPython in our notebooks.
 export IPYTHONDIR := $(CURDIR)/_build/.ipython
+# Some images forbid Python to keep what it compiles: every kernel and every test would then compile
+# every library anew, which doubles the time of both commands.
+unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .PHONY: help book live serve pdf lab student instructor otter exam slides quizzes wheel test lint browser bench strip lock clean distclean
