@@ -23,7 +23,7 @@ def test_what_is_no_number_is_told_so(answer):
     assert COIN("e", answer).hint not in ("", "think of a coin")
 
 
-@pytest.mark.parametrize("answer", [-1e9, [1], True, float("inf"), 1e308])
+@pytest.mark.parametrize("answer", [-1e9, [1], True, float("inf"), 1e308, 0.50123, 0.49877])
 def test_anything_else_gets_a_hint(answer):
     assert (COIN("e", answer).right, COIN("e", answer).hint) == (False, "think of a coin")
     assert "think of a coin" in repr(COIN("e", answer))
