@@ -21,7 +21,6 @@ from adabook.paper.referee import (
     RELATIONS,
     ROWS,
     STATUSES,
-    VERDICTS,
     Cell,
     Check,
     Evidence,
@@ -95,29 +94,6 @@ def test_what_decides_on_a_claim_comes_out_again(name):
     assert now["says"] == claim.evidence.number
 
 
-def test_no_cell_of_a_table_is_left_out():
-    sizes = {
-        "Table1 main": 132,
-        "Table per_level": 30,
-        "Table oracle_dist": 60,
-        "Table oracle_gap": 48,
-        "Table lambda_sweep": 24,
-        "Table ablation_main = Table ablation": 40,
-    }
-    for id, number in sizes.items():
-        assert len(row_of(id).outcome.cells) == len(cells(id)) == number, id
-    assert len(referee.cell_table()) == sum(len(row.outcome.cells) for row in ROWS)
-
-
-def test_claims_are_well_formed():
-    assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
-    assert {claim.verdict for claim in CLAIMS} == set(VERDICTS)
-    for claim in CLAIMS:
-        assert claim.place
-        assert len(claim.says) < 130  # a short quotation
-        assert not (claim.inferred and claim.verdict == "stands")
-
-
 # A condition that cannot fail is no evidence: across its bound, each recorded number of each claim
 # would have flipped the verdict.
 
@@ -139,18 +115,6 @@ def test_each_number_behind_a_verdict_could_have_flipped_it(claim):
         other = check._replace(value=on_the_other_side(check))
         checks = (*evidence.checks[:place], other, *evidence.checks[place + 1 :])
         assert not Evidence(evidence.value, evidence.number, checks).holds, check.name
-
-
-def test_one_verdict_everywhere():
-    """A row and a claim on the same figure say the same of it."""
-    verdicts = {claim.name: claim.verdict for claim in CLAIMS}
-    for id, claim in (
-        ("Fig data_eff", "a few dozen questions"),
-        ("Fig feat_imp (a,b)", "even importances"),
-        ("Thm3(2)", "Theorem 3 (2)"),
-    ):
-        supported = verdicts[claim] not in ("not supported", "falls")
-        assert supported == (row_of(id).meant != "not supported"), id
 
 
 def test_a_cell_agrees_within_its_tolerance():
