@@ -108,19 +108,6 @@ def test_the_measures_of_a_trial_are_those_of_chapter_4():
     assert run.gain == pytest.approx(run.accuracy - bar)
 
 
-def test_a_perfect_copy_has_no_gap(noise_pool):
-    rows = np.arange(noise_pool.n)
-    perfect = Comparison(noise_pool, "row", (Trial("gbm", 0, rows, noise_pool.labels),)).runs.iloc[
-        0
-    ]
-    assert (perfect.imitation, perfect.gap, perfect.regret) == (1.0, 0.0, 0.0)
-    first = Comparison(
-        noise_pool, "row", (Trial("gbm", 0, rows, 0 * noise_pool.labels),)
-    ).runs.iloc[0]
-    assert first.gain == pytest.approx(0)
-    assert first.cost == 1
-
-
 def test_confusion_and_losses_by_hand():
     acc = np.array([[0.1, 0.6, 0.7], [0.5, 0.5, 0.5], [0.2, 0.3, 0.9]])
     pooled = ablations.pool(

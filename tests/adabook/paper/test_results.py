@@ -173,24 +173,6 @@ def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():
     pd.testing.assert_frame_equal(now, then, rtol=0, atol=1e-12)
 
 
-def test_noise_reproduces_the_paper_s_table_by_its_protocol():
-    """No feature knows anything, and still every cell is the printed one: the protocol made it."""
-    responses = paper.paper_setting(MATH)
-    rows = paper.reconstructed(responses, [1.5, 2, 3], features=adalib.noise_features(responses.n))
-    printed = paper.PAPER["deepseek-v3-math"]["main"]
-    for method in ("Fixed", "Random", "Ours", "Oracle"):
-        rows_of_method = [row for row in rows if row.method == method]
-        assert [row.accuracy for row in rows_of_method] == pytest.approx(
-            printed[method]["accuracy"], abs=0.02
-        )
-        assert [row.cost for row in rows_of_method] == pytest.approx(
-            printed[method]["cost"], abs=0.3
-        )
-    # Printed costs of the length heuristic, which depend on nothing but the number of questions.
-    costs = [row.cost for row in rows if row.method == "Heuristic"]
-    assert costs == [1.525, 2.05, 3.025]
-
-
 def test_ours_repeats_its_training_labels():
     """Scored on all questions, four fifths of the imitation is memory; text that is all alike
     leaves only the rest."""
