@@ -70,14 +70,10 @@ def test_majority_equals_adaptive_consistency_up_to_forty_answers():
             ), counts
 
 
-def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
-    every = [
-        tuple(Counter(parts).elements()) for n in range(1, 41) for parts in partitions(n)
-    ]  # largest part first
-    assert len(every) == 215_307  # all ways to share out up to forty answers
-    chosen = every[:2713] + every[2713::60]  # all up to twenty answers, and some of the others
+def test_entropy_equals_adaptive_consistency_up_to_twenty_answers():
+    every = [tuple(Counter(parts).elements()) for n in range(1, 21) for parts in partitions(n)]
     rule = theirs.EntropyStoppingCriteria(0.75)
-    for counts, stops in zip(chosen, rivals.Entropy(0.75).stops(state(*chosen)), strict=True):
+    for counts, stops in zip(every, rivals.Entropy(0.75).stops(state(*every)), strict=True):
         theirs_verdict = rule.should_stop(answers(counts))
         # (8, 3, 1) and its like have exactly 0.75, which rounds up in one way of adding and not in
         # another.
@@ -104,16 +100,13 @@ def test_dirichlet_in_replay_is_the_rule_at_every_step():
     streams = Streams(
         np.arange(12), classes, (classes == 0) * 1.0, np.arange(1, 21) * np.ones((12, 1)), {}.get
     )
-    for threshold, cap in ((0.6, 40), (0.9, 13)):
-        stops, worth = rivals.Dirichlet(threshold, cap).play(streams)
-        for row, stop in zip(classes, stops, strict=True):
-            held = [
-                np.sort([np.sum(row[: n + 1] == c) for c in range(7)])[:1:-1] for n in range(20)
-            ]
-            safe = dirichlet_holds(held) >= threshold
-            safe[min(cap, 20) - 1 :] = True
-            assert safe.argmax() == stop
-        assert np.array_equal(worth, streams.votes().value[np.arange(12), stops])
+    stops, worth = rivals.Dirichlet(0.9, 13).play(streams)
+    for row, stop in zip(classes, stops, strict=True):
+        held = [np.sort([np.sum(row[: n + 1] == c) for c in range(7)])[:1:-1] for n in range(20)]
+        safe = dirichlet_holds(held) >= 0.9
+        safe[12:] = True
+        assert safe.argmax() == stop
+    assert np.array_equal(worth, streams.votes().value[np.arange(12), stops])
 
 
 class Spoken:
@@ -208,17 +201,17 @@ def test_rules_played_together_stop_where_each_does_alone(name):
     classes = np.random.default_rng(2).integers(-1, 4, size=(60, 30))
     votes = count_votes(classes, np.zeros(classes.shape)).at([0, 1, 2, 3, 5, 8, 13, 29])
     rules = [rule for rule in PEERS[name] if not hasattr(rule, "play")]
-    rules += [Fixed(3), Margin(3, 9, 4), Confidence(0.9)]
     for rule, together in zip(rules, points_of(rules, votes).T, strict=True):
         assert np.array_equal(together, stopping_points(rule, votes)), rule
 
 
-@pytest.mark.parametrize("name", PEERS)
-def test_every_family_meets_its_budget(name):
+@pytest.mark.parametrize(
+    "policy", [*map(TunedRivals, PEERS.values()), rivals.LearnedPrior()], ids=[*PEERS, "prior"]
+)
+def test_every_family_meets_its_budget(policy):
     teach, score = beta_population(120, 1.5, 1.5).sample(48).split_samples(0)
-    played = TunedRivals(PEERS[name]).fit(teach).replay(score, [1.0, 1.5, 3.0])
+    played = policy.fit(teach).replay(score, [1.0, 1.5, 3.0])
     assert played.cost.mean(axis=0) == pytest.approx([1.0, 1.5, 3.0], rel=0.06)
-    assert played.accuracy.mean(axis=0) == pytest.approx(0.6, abs=0.3)
 
 
 def test_a_learned_prior_against_bayes_by_hand():
@@ -235,9 +228,6 @@ def test_a_learned_prior_against_bayes_by_hand():
         ]
         expected = sum(x for first, x in weigh if first) / sum(x for _, x in weigh)
         assert table[n, a, b] == pytest.approx(expected, abs=1e-9)
-    teach, score = beta_population(100, 1.5, 1.5, seed=4).sample(48).split_samples(0)
-    policy = rivals.LearnedPrior(repeats=4).fit(teach)
-    assert policy.replay(score, [3.0]).cost.mean() == pytest.approx(3.0, rel=0.1)
 
 
 def test_rules_by_certainty_against_loops():
