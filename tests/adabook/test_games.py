@@ -196,6 +196,10 @@ class TestRace:
             assert tokens == pytest.approx(outcome.tokens[row, 0], rel=0.01)
             assert time * policy.unit == pytest.approx(outcome.clock[row, 0], rel=0.01)
             assert question["worth"][close - 1] == pytest.approx(outcome.accuracy[row, 0], abs=1e-3)
+            voted = np.array(question["answers"])[np.argsort(lengths, kind="stable")[:close]]
+            shares = adalib.majority(["" if vote < 0 else str(vote) for vote in voted])
+            worth = shares.get(str(question["right"]), 0.0)
+            assert question["worth"][close - 1] == pytest.approx(worth, abs=1e-3)
 
     def test_it_is_played_by_touch(self, started, play):
         policy, member, asked = started
