@@ -9,9 +9,6 @@ import re
 import pytest
 from conftest import ROOT
 
-from adabook.paper.results import recorded_rows
-from adabook.recorded import recorded_cells
-
 # One line per number, with every name by which a page has it; referee_by_X is the number behind a
 # verdict of the chapter "The referee".
 SAME = """
@@ -71,20 +68,3 @@ def test_pages_print_one_number_for_one_thing(names, pages):
     values, quoted = pages
     assert set(names) <= set(values), "a name that no page glues"
     assert not unlike(names, values, quoted)
-
-
-def test_records_that_hold_the_same_row_agree():
-    """Learning, results and the referee read one record, stopping another: the same policies, held
-    out alike, came out alike."""
-    cells, tried = recorded_cells(), 0
-    for part in set(cells) & {f"word-fewshot by {group}" for group in ("question", "family")}:
-        for row in recorded_rows(part):
-            if cell := cells[part].get((row.policy, row.target)):
-                tried += 1
-                for figure in ("cost", "accuracy", "gain"):
-                    assert cell[figure] == pytest.approx(getattr(row, figure), abs=1e-4), (
-                        part,
-                        row.policy,
-                        figure,
-                    )
-    assert tried >= 12

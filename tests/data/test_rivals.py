@@ -230,28 +230,29 @@ def test_a_learned_prior_against_bayes_by_hand():
         assert table[n, a, b] == pytest.approx(expected, abs=1e-9)
 
 
-def test_rules_by_certainty_against_loops():
+def test_rules_by_certainty_by_their_formulas():
     rng = np.random.default_rng(3)
     classes, logprobs = rng.integers(-1, 3, (60, 12)), np.log(rng.random((60, 12)))
     logprobs[:, 0] = np.log(rng.uniform(0.2, 0.95, 60))
     worth, paid = (classes == 1).astype(float), np.ones((60, 12)).cumsum(axis=1)
     streams = Streams(np.arange(60), classes, worth, paid, lambda field: logprobs)
+    p = np.exp(logprobs[:, :1])
+    enough = p * (1 - p) ** np.arange(1, 11) <= 0.02
+    enough[:, 9] = True
     stops, value = rivals.Coverage(0.02, 10).play(streams)
-    for row in range(60):
-        p, n = np.exp(logprobs[row, 0]), 1
-        while n < 10 and p * (1 - p) ** n > 0.02:
-            n += 1
-        assert stops[row] == n - 1
-        assert value[row] == streams.votes().value[row, n - 1]
+    assert np.array_equal(stops, enough.argmax(axis=1))
+    assert np.array_equal(value, streams.votes().value[np.arange(60), stops])
+    read = np.where(classes >= 0, logprobs, -np.inf)[:, :10]
+    sure = read >= np.log(0.8)
+    sure[:, 9] = True
     stops, value = rivals.Reservation(np.log(0.8), 10).play(streams)
-    for row in range(60):
-        n = next(
-            (k for k in range(10) if classes[row, k] >= 0 and logprobs[row, k] >= np.log(0.8)), 9
-        )
-        opened = [(logprobs[row, k], worth[row, k]) for k in range(n + 1) if classes[row, k] >= 0]
-        assert stops[row] == n
-        assert value[row] == (max(opened)[1] if opened else 0.0)
+    assert np.array_equal(stops, sure.argmax(axis=1))
+    for row, stop in enumerate(stops):
+        opened = read[row, : stop + 1]
+        assert value[row] == (opened.max() > -np.inf) * worth[row, opened.argmax()]
+
+
+def test_answers_that_agree_or_repeat():
     assert rivals.Agreeing(2).stops(state((2, 1), (1, 1, 1))).tolist() == [True, False]
-    assert rivals.InARow(2).stops(count_votes([[0, 1, 0, 0]], np.zeros((1, 4)))).tolist() == [
-        [False] * 3 + [True]
-    ]
+    votes = count_votes([[0, 1, 0, 0]], np.zeros((1, 4)))
+    assert rivals.InARow(2).stops(votes).tolist() == [[False] * 3 + [True]]

@@ -36,7 +36,6 @@ def noise_pool():
 
 
 def test_a_pool_holds_every_question_in_every_setting_at_every_target(noise_pool):
-    assert noise_pool.n == 3 * 3 * 40
     key = pd.MultiIndex.from_arrays([noise_pool.setting, noise_pool.target, noise_pool.question])
     assert key.is_unique
     for name, table in tables().items():
@@ -75,7 +74,6 @@ def test_noise_imitates_by_row_alone(
         ablations.classifiers(noise_pool, split, 5, ("gbm",)).runs for split in ("row", "question")
     )
     assert row.imitation.mean() > row.majority.mean() + 0.1
-    assert row.gain.mean() > 0.01
     assert question.imitation.mean() < question.majority.mean() + 0.02
     assert question.gain.mean() < 0.005
     # Theorem 2, and Corollary 1.
@@ -100,12 +98,9 @@ def test_the_measures_of_a_trial_are_those_of_chapter_4():
     assert run.largest == pytest.approx(second.right)
     (split,) = theorems.decomposition(acc, [1, 2, 4], lam, predicted).printed
     assert run.lost - run.saved == pytest.approx(split.right)
-    assert run.accuracy == pytest.approx(np.mean([0.1, 0.5, 0.3, 0.9]))
-    assert run.cost == pytest.approx((1 + 1 + 2 + 4) / 4)
-    assert run["first"] == pytest.approx(acc[:, 0].mean())
-    bar = adalib.best_mix(acc, [1, 2, 4], run.cost).expected(acc).mean()
-    assert run.mix == pytest.approx(bar)
-    assert run.gain == pytest.approx(run.accuracy - bar)
+    assert (run.accuracy, run.cost) == pytest.approx((0.45, 2))
+    bar = adalib.best_mix(acc, [1, 2, 4], 2).expected(acc).mean()
+    assert run.gain == pytest.approx(0.45 - bar)
 
 
 def test_confusion_and_losses_by_hand():
