@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import adalib
 from adabook.exercises import JUDGED, Checker, checks, recorded
 from adabook.exercises.judged import Construction
 from adabook.exercises.values import Value
@@ -109,10 +108,3 @@ def test_every_value_names_three_mistakes_with_hints_of_their_own(chapter):
         hints = list(kept["wrong"])
         assert len(set(hints)) >= 3, name
         assert len({*hints, kept["hint"], kept["more"]}) == len(hints) + 2, name
-
-
-def test_the_mean_of_the_end_prices_is_a_named_mistake():
-    hot = adalib.load("word-hot").table()
-    path = adalib.frontier(hot.acc, hot.cost)
-    mean_price = (path.at(2).lam + path.at(3).lam) / 2
-    assert "mean of the prices" in checks("budgets")[0]("worth", mean_price).hint

@@ -6,15 +6,12 @@ import sys
 import numpy as np
 import pytest
 from conftest import ROOT
-from scipy.stats import t
 
 import adalib
 from adabook.headline import headline, ratio_interval
 from adabook.paper.results import recorded_rows
 from adabook.paper.text_results import held_out_text
-from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import Interval, in_points, mean_interval
-from adalib.sequential.policy import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
 from record_headline import LEADS, headline_cells
@@ -33,17 +30,6 @@ def test_weighting_and_stopping_add_up_to_the_gain(answers):
     assert gain["mix"][0] == pytest.approx(gain["mix_weighted"][0] + weighting, abs=2e-5)
     assert gain["mix"][0] == pytest.approx(cells["all three", 3]["gain"], abs=2e-5)
     assert gain["oracle_weighted"][0] < gain["mix_weighted"][0]
-
-
-def test_the_interval_is_students(answers):
-    cell = next(c for c in headline_cells(answers, [2]) if c["policy"] == "votes")
-    learners = {"votes": PricedStopping(("votes",), exact=True)}
-    menu = range(1, 17)  # more than anyone is given at two answers on average
-    rows = held_out(answers, [2], menu, learners=learners, noises=0, protocol=Protocol())
-    gains = next(row for row in rows if row.policy == "votes").gains
-    half = t.ppf(0.975, gains.size - 1) * gains.std(ddof=1) / np.sqrt(gains.size)
-    assert cell["gain_high"] - cell["gain"] == pytest.approx(half, rel=0.1)
-    assert cell["questions"] == gains.size
 
 
 def test_at_an_end_of_a_ratio_students_interval_begins_at_zero():

@@ -213,17 +213,6 @@ def test_two_inequalities_may_be_added_in_one_step():
     assert verdict(place, [first, added, last]).right
 
 
-def test_the_ledger_is_a_proof_in_one_step():
-    def ledger(acc, cost, lam, budget, plan):
-        net = acc - lam * cost
-        lost = net.max(axis=1).mean() - chosen(net, plan).mean()
-        return chosen(acc, plan).mean() + lam * (budget - chosen(cost, plan).mean()) + lost
-
-    place = "duality", "weak duality"
-    first, last = lines_of(place)
-    assert verdict(place, [first, ledger, last]).right
-
-
 def mixture(proof, extra, mix):
     """A line that combines the two sides and proves nothing, with an object as its weight."""
     names = list(proof.objects(next(proof.inputs.cases(1))))

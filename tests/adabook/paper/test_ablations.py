@@ -171,9 +171,9 @@ def test_a_learning_curve_is_a_mean():
 
 def test_a_feature_that_tells_the_label_is_learned():
     """Half of the questions need four answers; the one feature says which."""
-    p = np.where(np.arange(240) % 2, 0.75, 1.0)
+    p = np.where(np.arange(120) % 2, 0.75, 1.0)
     answers = adalib.two_answer(p).sample(64)
-    features = pd.DataFrame({"kind": np.arange(240) % 2})
+    features = pd.DataFrame({"kind": np.arange(120) % 2})
     found = RECORD["held_out_curve"](
         answers, [3], (0.5, 1.0), (1, 5, 11), features=features, folds=3
     )
@@ -181,7 +181,7 @@ def test_a_feature_that_tells_the_label_is_learned():
     last = found[found.share == 1].set_index("policy")
     assert last.low["label"] > 0
     assert last.low["noise"] < 0.01
-    assert found[found.policy == "label"].questions.tolist() == [80, 160]
+    assert found[found.policy == "label"].questions.tolist() == [40, 80]
 
 
 def test_menus_in_truth_and_from_answers():

@@ -11,7 +11,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from conftest import ROOT
-from scipy.optimize import linprog
 
 import adabook.paper
 import adalib
@@ -188,16 +187,6 @@ def test_levels_and_labels_by_plain_counting():
     assert sum(shares.values()) == pytest.approx(1)
     cost = cells("Table lambda_sweep")["gpt-4o-mini-math, B = 2: cost"].ours
     assert sum(b * share for b, share in shares.items()) == pytest.approx(cost)
-
-
-def test_the_gap_of_one_question_by_an_independent_solver():
-    # Acc = (0, 1), C = (1, 2), B = 1.5: the relaxed value by HiGHS, the whole one by trying both
-    # plans.
-    relaxed = -linprog([0, -1], A_ub=[[1, 2]], b_ub=[1.5], A_eq=[[1, 1]], b_eq=[1]).fun
-    whole = max(acc for acc, cost in ((0, 1), (1, 2)) if cost <= 1.5)
-    assert cells("Prop1")["gap of one question, Acc = (0, 1), B = 1.5"].ours == pytest.approx(
-        relaxed - whole
-    )
 
 
 def test_labels_from_sixteen_trials_by_counting_pairs():
