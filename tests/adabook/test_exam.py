@@ -14,6 +14,8 @@ from conftest import ROOT
 from scipy import integrate, optimize, stats
 
 import adalib
+from adalib.solve.oracle import chosen
+from adalib.solve.reference import lp_solution
 from editions.exam import write_exam
 
 TEXT = (ROOT / "book" / "exam.md").read_text(encoding="utf-8")
@@ -54,34 +56,16 @@ def printed_by(number: int) -> list[float]:
     return [float(word) for word in output.getvalue().split()]
 
 
-def relaxed(acc, budget):
-    """The best mixed policy as a linear program: its value, price and shares."""
-    count, width = acc.shape
-    found = optimize.linprog(
-        -acc.ravel() / count,
-        A_ub=[np.tile(COST, count) / count],
-        b_ub=[budget],
-        A_eq=np.kron(np.eye(count), np.ones(width)),
-        b_eq=np.ones(count),
-    )
-    return -found.fun, -found.ineqlin.marginals[0], found.x.reshape(count, width)
-
-
 def spent(acc, price):
-    return COST[adalib.oracle_labels(acc, COST, price)].mean()
+    return adalib.average_cost(acc, COST, price)
 
 
 def scored(acc, price):
-    labels = adalib.oracle_labels(acc, COST, price)
-    return acc[np.arange(len(acc)), labels].mean()
-
-
-def dual(acc, price, budget):
-    return price * budget + (acc - price * COST).max(axis=1).mean()
+    return chosen(acc, adalib.oracle_labels(acc, COST, price)).mean()
 
 
 def pair_of_programs():
-    value, price, shares = relaxed(PAIR, 2)
+    value, shares, price = lp_solution(PAIR, COST, 2)
     worth = (PAIR - price * COST).max(axis=1)
     return [price, shares[1, 2], value, *worth, 2 * price, worth.mean(), PAIR[:, 1].mean()]
 
@@ -112,7 +96,7 @@ def bisection():
     for _ in range(4):
         middles.append((low + high) / 2)
         low, high = (low, middles[-1]) if spent(THREE, middles[-1]) <= 2 else (middles[-1], high)
-    value, price, shares = relaxed(THREE, 2)
+    value, shares, price = lp_solution(THREE, COST, 2)
     assert printed_by(5) == pytest.approx([price])
     left = 2 - spent(THREE, price + 1e-9)
     costs = [spent(THREE, middle) for middle in middles]
@@ -126,7 +110,7 @@ def gap_of_copies():
 def everett():
     accuracy, cost = scored(THREE, 0.1), spent(THREE, 0.1)
     best = optimize.minimize_scalar(
-        lambda price: dual(THREE, price, 2.5), bounds=(0, 1), method="bounded"
+        lambda price: adalib.dual(THREE, COST, price, 2.5), bounds=(0, 1), method="bounded"
     )
     return [accuracy, cost, *(accuracy + 0.1 * (at - cost) for at in (2.2, 2.5)), best.fun]
 
@@ -263,9 +247,10 @@ def circling():
     for _ in range(4):
         costs.append(spent(PAIR, prices[-1]))
         prices.append(prices[-1] - 0.1 * (2 - costs[-1]))
-    values = [dual(PAIR, price, 2) for price in (0.2, 0.1)]
+    values = adalib.dual(PAIR, COST, [0.2, 0.1], 2)
+    best = lp_solution(PAIR, COST, 2)
     accuracies = [scored(PAIR, price) for price in (0.2, 0.1)]
-    return [*prices, *costs, *values, *accuracies, np.mean(accuracies), *relaxed(PAIR, 2)[:2]]
+    return [*prices, *costs, *values, *accuracies, np.mean(accuracies), best.value, best.lam]
 
 
 def vote_of_two():
@@ -332,10 +317,10 @@ def test_a_drawn_exam_agrees_with_the_linear_program(name, tmp_path):
     rows = re.findall(r"\| [XYZ] \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", first)
     acc = np.array(rows, dtype=float)
     budget = float(re.search(r"The budget is ([\d.]+)", first)[1])
-    value, _, _ = relaxed(acc, budget)
+    value = lp_solution(acc, COST, budget).value
     assert f"The value is {value:.4f}" in key
     printed = float(re.search(r"lambda=([\d.]+)", key.split("(4)")[1])[1])
-    assert dual(acc, printed, budget) == pytest.approx(value, abs=2e-4)
+    assert adalib.dual(acc, COST, printed, budget) == pytest.approx(value, abs=2e-4)
 
 
 def test_another_name_gives_other_numbers(tmp_path):

@@ -116,19 +116,6 @@ def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
         assert found.gain[target] == pytest.approx(found.accuracy[target] - found["mix"][target])
 
 
-def test_along_a_grid_the_rows_are_those_of_held_out(small):
-    few = small.take(range(25))
-    along = {(row.policy, row.target): row for row in RECORD["held_out_along"](few, grid=(1, 4))}
-    assert {target for policy, target in along if policy == "curve"} == {1, 1.5, 2, 3, 4}
-    assert {target for policy, target in along if policy in ("label", "noise")} == set(TARGETS)
-    whole = adalib.held_out(few, [2.0], noises=0)
-    for row in whole:
-        same = along[row.policy, row.target]
-        assert (same.gain, same.gain_low, same.cost) == pytest.approx(
-            (row.gain, row.gain_low, row.cost)
-        )
-
-
 def test_a_recorded_policy_is_the_one_that_is_trained_today():
     word, features = adalib.load("word-fewshot"), adalib.noise_features(372, seed=4)
     learner = {
