@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -14,9 +13,6 @@ from scipy.optimize import linprog
 import adalib
 from adabook.exercises import JUDGED, checks
 from adabook.exercises.cases import best_value
-from adalib.sequential.course import Courses
-from adalib.sequential.race_rules import PlainRace
-from adalib.sequential.streams import make_streams
 
 
 def check_right(chapter, name, answer):
@@ -56,18 +52,6 @@ def test_the_third_answer_by_the_dual():
     check_right("budgets", "worth", three - two)
 
 
-def test_the_cost_of_the_mix_by_pairs(word):
-    table = word.table()
-    cost = table.cost
-    goal = best_value(table.acc, cost, 2)
-    means = table.acc.mean(axis=0)
-    pairs = [(i, j) for i, j in product(range(5), repeat=2) if means[i] <= goal < means[j]]
-    least = min(
-        cost[i] + (goal - means[i]) / (means[j] - means[i]) * (cost[j] - cost[i]) for i, j in pairs
-    )
-    check_right("budgets", "save", least)
-
-
 def test_the_first_of_two_by_pairs():
     tokens = adalib.load("aime-gpt-oss-20b").tokens
     pairs = list(combinations(range(tokens.shape[1]), 2))
@@ -98,34 +82,3 @@ def test_repeats_by_a_scan():
     with np.errstate(divide="ignore"):
         variance = 40 * 0.25 / middle + 20 * 0.09 / others
     check_right("markets", "repeats", middle[np.where(others >= 1, variance, np.inf).argmin()])
-
-
-@cache
-def races():
-    """Accuracy, tokens and waiting of the plain rules on half of its answers."""
-    answers, _ = adalib.load("aime-gpt-oss-20b").split_samples(0)
-    streams = make_streams(answers, 8, repeats=40, cost="tokens")
-    courses = Courses(streams)
-    rules = [(n, k) for n in (1, 2, 3, 4, 6, 8) for k in range(1, n + 1)]
-    played = [PlainRace(n, k).play(courses) for n, k in rules]
-    length = answers.tokens.mean()
-    measured = [(race.accuracy, race.tokens / length, race.clock / length) for race in played]
-    return [np.column_stack([streams.mean(one[part]) for one in measured]) for part in range(3)]
-
-
-def bound_on_races(token_limit, waiting_limit):
-    """The dual's minimum over both prices, as a linear program in prices and net values."""
-    accuracy, tokens, waiting = races()
-    n, rules = accuracy.shape
-    own = np.kron(np.eye(n), np.ones((rules, 1)))
-    net_value_at_least = -np.column_stack([tokens.ravel(), waiting.ravel(), own])
-    return linprog(
-        [token_limit, waiting_limit, *[1 / n] * n],
-        net_value_at_least,
-        -accuracy.ravel(),
-        bounds=[(0, None)] * 2 + [(None, None)] * n,
-    ).fun
-
-
-def test_a_looser_limit_by_the_dual():
-    check_right("markets", "relax", bound_on_races(2.0, 0.8) - bound_on_races(2.0, 0.7))

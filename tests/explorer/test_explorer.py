@@ -265,12 +265,11 @@ def test_an_opened_jsonl_is_explored(show, tmp_path):
     responses = Responses(
         [f"q{i}" for i in range(12)], [f"What is {i}?" for i in range(12)], ["3"] * 12, answers
     )
+    responses.save(tmp_path / "mine.jsonl")
+    responses.save(tmp_path / "mine.jsonl.gz")
+    lines = (tmp_path / "mine.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "mine.json").write_text("[" + ",\n".join(lines) + "]", encoding="utf-8")
     for name in ("mine.jsonl", "mine.jsonl.gz", "mine.json"):
-        if name == "mine.json":  # all of it as one array
-            lines = (tmp_path / "mine.jsonl").read_text(encoding="utf-8").splitlines()
-            (tmp_path / name).write_text("[" + ",\n".join(lines) + "]", encoding="utf-8")
-        else:
-            responses.save(tmp_path / name)
         page = show(random_table(1))
         choose_file(page, tmp_path / name)
         page.get_by_text("12 questions, 5 budgets.").wait_for()

@@ -218,10 +218,6 @@ def test_labels_for_training_know_nothing_of_the_questions_held_out(noise_pool):
     choose = np.where(train[:, None], noise_pool.choose, 1 - noise_pool.choose)
     other = dataclasses.replace(noise_pool, choose=choose, labels=noise_pool.labels + 0)
     assert noise_pool.labelled_among(train).tolist() == other.labelled_among(train).tolist()
-    for setting in ("s0", "s2"):
-        rows = train & (noise_pool.setting == setting) & (noise_pool.target == 2)
-        alone = adalib.bisect(noise_pool.choose[rows], noise_pool.budgets, 2)
-        assert noise_pool.labelled_among(train)[rows[train]].tolist() == alone.labels.tolist()
     assert (
         noise_pool.labelled_among(np.ones(noise_pool.n, dtype=bool)).tolist()
         == noise_pool.labels.tolist()
