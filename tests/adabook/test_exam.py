@@ -160,14 +160,11 @@ def best_of_twenty():
 
 def stopping(price):
     """Value, accuracy and answers of the best rule, by trying all of them."""
-    third = {"agreed": 0.7 * 0.88 + 0.3 * 0.62, "tied": 0.7}
-    now = {"agreed": 0.8, "tied": 0.5}
-    chance = {"agreed": 0.6, "tied": 0.4}
     rules = [(0.6, 1.0)]
-    for going_on in itertools.product((False, True), repeat=2):
-        goes_on = dict(zip(now, going_on, strict=True))
-        accuracy = sum(chance[s] * (third if goes_on[s] else now)[s] for s in now)
-        rules.append((accuracy, 2 + sum(chance[s] * goes_on[s] for s in now)))
+    for agreed, tied in itertools.product((False, True), repeat=2):
+        after_agreement = 0.7 * 0.88 + 0.3 * 0.62 if agreed else 0.8
+        accuracy = 0.6 * after_agreement + 0.4 * (0.7 if tied else 0.5)
+        rules.append((accuracy, 2 + 0.6 * agreed + 0.4 * tied))
     accuracy, answers = max(rules, key=lambda rule: rule[0] - price * rule[1])
     return accuracy - price * (answers - 1), accuracy, answers
 
@@ -205,12 +202,9 @@ def other_tails():
     lengths, chances = np.array([0.5, 2.5]), np.array([3 / 4, 1 / 4])
     first = chances @ np.minimum.outer(lengths, lengths) @ chances
     uniform = integrate.quad(lambda t: (1 - t / 2) ** 3, 0, 2)[0]
-
-    def weibull(shape):
-        scale = 1 / integrate.quad(lambda t: np.exp(-(t**shape)), 0, np.inf)[0]
-        return 2 * integrate.quad(lambda t: np.exp(-2 * (t / scale) ** shape), 0, np.inf)[0]
-
-    return [first, 2 * first, uniform, 3 * uniform, weibull(0.5), weibull(2)]
+    # The first of two Weibull times has the same shape, and its scale divided by 2 ** (1 / shape).
+    weibull = [2 / 2 ** (1 / shape) for shape in (0.5, 2)]
+    return [first, 2 * first, uniform, 3 * uniform, *weibull]
 
 
 RULES = np.array([[0.50, 1, 1.0], [0.62, 3, 1.5], [0.56, 3, 0.6]])
@@ -255,13 +249,8 @@ def circling():
 
 def vote_of_two():
     def average(size):
-        picks = list(itertools.combinations("AAABC", size))
-        return np.mean([most(pick) for pick in picks])
-
-    def most(pick):
-        top = max(map(pick.count, pick))
-        leaders = {answer for answer in pick if pick.count(answer) == top}
-        return ("A" in leaders) / len(leaders)
+        picks = itertools.combinations("AAABC", size)
+        return np.mean([adalib.majority(pick).get("A", 0) for pick in picks])
 
     return [average(size) for size in (1, 2, 3, 5)]
 

@@ -363,7 +363,6 @@ class TestMarket:
         for price in ("1", "2", "2.3", "2.4", "3"):
             page.get_by_label("price for the twins").fill(price)
             text = page.locator(".market-said").nth(1).inner_text()
-            assert "There are 17." in text
             seen.add(text.split("buy ")[1].split(" each")[0])
         assert seen == {"1", "16"}
         # Only the cards are printed.
@@ -373,8 +372,6 @@ class TestMarket:
         assert page.locator(".market-sheet .market-card").count() == 20
         assert page.locator(".market-sheet .market-card").first.is_visible()
         assert not page.get_by_text("The rest of the page.").is_visible()
-        page.emulate_media(media="screen")
-        assert not page.locator(".market-sheet").is_visible()
 
 
 def test_texts_are_data_on_the_page():
