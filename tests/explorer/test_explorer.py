@@ -22,8 +22,6 @@ from explorer_page import (
     until,
     walk,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 from random_tables import averages
 
 import adalib
@@ -207,12 +205,6 @@ def test_votes_are_counted_over_all_subsets_with_shared_ties(functions):
         )
         expected = acc_subsets(classes[None], values[None], budgets)[0]
         assert ours == pytest.approx(expected.tolist(), abs=1e-12)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_accuracies_travel_to_the_last_bit(values):
-    one = json.loads(json.dumps(setting(UtilityTable([values], np.arange(len(values))))))
-    assert one["acc"] == values
 
 
 def test_hostile_texts_are_shown_as_text(show):
