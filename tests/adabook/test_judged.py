@@ -326,8 +326,10 @@ MISSES = {
     ("learning", "blind"): [
         ("What is 12 plus 34?", "What is 12 plus 34?"),
         ("what is two plus three?", "three plus two is what?"),
+        ("what is 12 plus 34", "what is 12 over 34"),
         ("What does the cat eat?", "What does the dog eat?"),
         ("What is 12 plus 34?", "What is 12 times 34?"),
+        ("Why?", "How?"),
         "one text",
     ],
     ("b_replication", "thin"): [
@@ -335,6 +337,7 @@ MISSES = {
         adalib.UtilityTable(np.zeros((19, 5)), roads.BUDGETS),
         roads.thin([0.5] * 5, [0.1, 0.1, 0.9, 0.9, 0.9]),
         roads.thin([0.1, 0.1, 0.9, 0.9, 0.9], [0.5] * 5),
+        roads.thin([0.4, 0.4, 0.4, 0.4, 0.4001], [0.5] * 5),
     ],
     ("deploy", "controller"): [
         "a price",

@@ -63,7 +63,7 @@ def test_every_item_and_claim_is_measured_by_a_function_of_its_own():
         *(row.id for row in ROWS),
         *(claim.name for claim in CLAIMS),
     ]
-    assert len(ROWS) == 50
+    assert len(referee.cell_table()) == sum(len(row.outcome.cells) for row in ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
@@ -173,20 +173,13 @@ def test_the_printed_side_is_print(in_print):
     assert next(c for c in CLAIMS if c.name == "budget targeting").evidence.value == over
 
 
-def test_levels_and_labels_by_plain_counting():
+def test_levels_by_plain_counting():
     responses = adabook.paper.paper_setting("gpt-4o-mini-math")
     acc = responses.table(estimator="windows", ties="first").acc
     for level in (2, 3, 4):
         values = [acc[i, 4] for i, found in enumerate(responses.levels) if found == level]
         cell = cells("Table per_level")[f"gpt-4o-mini-math, level {level}: accuracy at b = 16"]
         assert cell.ours == pytest.approx(sum(values) / len(values))
-    shares = {
-        b: cells("Table oracle_dist")[f"gpt-4o-mini-math, B = 2: share of b = {b}"].ours
-        for b in (1, 2, 4, 8, 16)
-    }
-    assert sum(shares.values()) == pytest.approx(1)
-    cost = cells("Table lambda_sweep")["gpt-4o-mini-math, B = 2: cost"].ours
-    assert sum(b * share for b, share in shares.items()) == pytest.approx(cost)
 
 
 def test_labels_from_sixteen_trials_by_counting_pairs():
