@@ -25,6 +25,7 @@ from explorer_page import (
 from random_tables import averages
 
 import adalib
+from adalib.__main__ import main
 from adalib.colours import arm_colours
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
@@ -535,3 +536,10 @@ def test_the_widget_checks_its_traits():
     ]:
         with pytest.raises(Exception, match=f"{name} is {value}; give"):
             setattr(widget, name, value)
+
+
+def test_the_command_writes_a_page_of_a_csv_file(tmp_path):
+    file, out = tmp_path / "mine.csv", tmp_path / "out.html"
+    file.write_text("id,1,4\na,0.2,0.9\nb,0.5,0.5\n", encoding="utf-8")
+    assert main(["explore", str(file), "--out", str(out)]) == 0
+    assert "mine.csv" in out.read_text(encoding="utf-8")
