@@ -143,14 +143,6 @@ def check_again(record, part, policy, target, now):
 @pytest.mark.parametrize(
     ("record", "part", "policy", "target", "learner", "seed"),
     [
-        (
-            "stopping",
-            "word-fewshot by question",
-            "votes",
-            3,
-            PricedStopping(("votes",), exact=True),
-            0,
-        ),
         ("stopping", "word-fewshot by question", "margin", 3, TunedRivals(PEERS["margin"]), 0),
         ("stopping", "drill-fewshot, other folds", "deal 2", 3, PricedStopping(exact=True), 2),
         ("rivals", "drill-fewshot", "two_agree", 8, TunedRivals(NEWER["two_agree"]), 0),

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import adabook.paper
 import adalib
 from adabook.paper import patterns
-from adabook.paper.settings import paper_setting
 from adalib.evaluate.intervals import mean_interval
 
 COST = np.array([1.0, 2, 4, 8, 16])
@@ -134,17 +133,6 @@ def test_the_groups_are_made_without_the_half_that_scores():
     patterns.gain_by(responses, 2, note, 1, splits=1)
     halves = [half.table().acc for half in responses.split_samples(0)]
     assert [acc.tolist() for acc in seen] == [acc.tolist() for acc in halves]
-
-
-def test_labels_as_in_the_paper_are_those_its_protocol_scores():
-    responses, features = paper_setting("deepseek-v3-math"), adalib.noise_features(200)
-    table = responses.table(estimator="windows", ties="first")
-    oracle = adalib.bisect(table.acc, table.cost, 3).labels
-    rows = adabook.paper.reconstructed(responses, [3], seeds=1, features=features)
-    (ours,) = (row for row in rows if row.method == "Ours")
-    labels = adabook.paper.results.mostly_seen(features, oracle)
-    assert np.mean(labels == oracle) == pytest.approx(ours.imitation)
-    assert table.cost[labels].mean() == pytest.approx(ours.cost)
 
 
 @given(

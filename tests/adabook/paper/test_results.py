@@ -13,7 +13,7 @@ from conftest import ROOT
 import adalib
 from adabook import paper
 from adabook.paper import ablations, results, settings
-from adabook.paper.results import TARGETS, TOLERANCE
+from adabook.paper.results import TOLERANCE
 
 MATH = "deepseek-v3-math"
 RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
@@ -92,23 +92,6 @@ def test_what_the_printed_tables_imply_for_held_out_questions():
     assert (implied.held_out_imitation < implied.majority).sum() == 10
     assert (implied.accuracy - implied.accuracy_if).abs().max() == pytest.approx(0.0026, abs=5e-5)
     assert (implied.imitation - implied.imitation_if).abs().max() == pytest.approx(0.014, abs=5e-4)
-
-
-@pytest.fixture(scope="module")
-def small():
-    return paper.paper_population(MATH).sample(32, seed=3)
-
-
-def test_in_sample_gains_are_the_paper_s_protocol_against_the_mix(small):
-    noise = adalib.noise_features(small.n)
-    found = RECORD["in_sample_gains"](small, noise).set_index("target")
-    rows = {
-        (row.method, row.target): row for row in paper.reconstructed(small, TARGETS, features=noise)
-    }
-    for target in TARGETS:
-        assert found.accuracy[target] == rows["Ours", target].accuracy
-        assert found.fixed[target] == rows["Fixed", target].accuracy
-        assert found.gain[target] == pytest.approx(found.accuracy[target] - found["mix"][target])
 
 
 def test_a_recorded_policy_is_the_one_that_is_trained_today():
