@@ -4,8 +4,8 @@ does not run."""
 from __future__ import annotations
 
 import itertools
-import json
 
+import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT
@@ -40,7 +40,6 @@ def test_staircases_show_the_average_cost(acc):
         {"real": {"one": (path.lam, path.cost)}, "simulated": {"two": (path.lam, path.cost)}}
     )
     assert [trace.name for trace in fig.data] == ["one", "two"]
-    assert {note.text for note in fig.layout.annotations} == {"real", "simulated"}
     for lam in [0.0, *np.random.default_rng(0).uniform(0, path.lam[0], 200)]:
         for trace in fig.data:
             assert step_at(trace, lam) == pytest.approx(
@@ -102,9 +101,6 @@ def test_a_tangent_touches_the_winner(acc):
         assert heights[winner] == pytest.approx(curve[0, winner])
         assert (star.x[0], star.y[0]) == (COST[winner], curve[0, winner])
         assert np.diff(line.y)[0] == pytest.approx(lam * np.diff(line.x)[0])
-    assert [step.label for step in fig.layout.sliders[0].steps] == [
-        frame.name for frame in fig.frames
-    ]
 
 
 def test_filled_area_is_the_accuracy_gained(acc):
@@ -122,20 +118,15 @@ def test_filled_area_is_the_accuracy_gained(acc):
         assert {x for edge in edges for x in edge.x} == {budget}
         tube = [trace.x[0] for trace in frame.data if trace.type == "bar"]
         assert tube == pytest.approx(np.bincount(plan.labels, minlength=5) * COST / len(acc))
-        assert sum(tube) == pytest.approx(plan.cost)
-        assert f"= {plan.bound:.3f}" in frame.layout.title.text
 
 
 def test_the_widget_of_the_explorer_page_that_the_book_does_not_run_works(word):
     """Its cells are tagged skip-execution, so nothing else would notice if they broke."""
-    cells = json.loads((ROOT / "notebooks" / "explorer.ipynb").read_text(encoding="utf-8"))["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    tags = [cell["metadata"].get("tags", []) for cell in cells if cell["cell_type"] == "code"]
-    start = next(number for number, text in enumerate(code) if "def at_price" in text)
-    end = max(number for number, tag in enumerate(tags) if "skip-execution" in tag)
+    cells = nbformat.read(ROOT / "notebooks" / "explorer.ipynb", as_version=4).cells
+    _, *code = (cell.source for cell in cells if cell.cell_type == "code")
     table, shown = word.table(), []
-    space = {"utility": lambda name: table, "display": lambda figure: shown.append(figure.fig)}
-    exec("\n".join(code[start : end + 1]), space)
+    space = {"display": lambda figure: shown.append(figure.fig)}
+    exec("\n".join(code), space)
     before = len(shown)
     space["slider"].value = 0.05
     assert len(shown) == before + 1  # every move draws anew
@@ -155,9 +146,7 @@ def test_the_lines_of_plans_draw_the_dual_function(acc):
     fig = duality.dual_lines(prices, accuracy, spent, winners, budget=budget)
     top = next(trace for trace in fig.data if trace.name == "G(λ)")
     assert np.allclose(top.y, adalib.dual(few, COST, prices, budget))
-    gap = min(top.y) - accuracy[spent <= budget].max()
     for lam, winner, frame in zip(prices, winners, fig.frames, strict=True):
         tangent, dot = frame.data
         assert dot.y[0] == pytest.approx(float(adalib.dual(few, COST, lam, budget)))
         assert np.diff(tangent.y)[0] == pytest.approx((budget - spent[winner]) * 0.5)
-        assert f"gap {gap:.3f}" in frame.layout.annotations[0].text

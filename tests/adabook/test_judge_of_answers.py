@@ -70,16 +70,14 @@ def test_homework_is_judged_by_its_key():
     key = {"answer": 0.5, "hint": "think of a coin", "wrong": {"that is all": 1.0}}
     assert verdict("homework", "half", 0.5, key) == (True, "")
     assert verdict("homework", "half", 1, key) == (False, "that is all")
-    assert not verdict("homework", "half", None, key).right
 
 
 class TestFunctions:
     """Functions are sent to the process that runs them with cloudpickle."""
 
-    def test_a_function_may_use_the_package_and_global_names(self):
-        assert verdict("oracle", "oracle", adalib.oracle_labels).right
-
+    def test_a_function_may_use_packages_and_global_names_and_print(self):
         def solved(capacity, fuel, demand):
+            print("still looking")
             bounds = [(0, most) for most in capacity]
             return linprog(fuel, A_eq=[0 * fuel + 1], b_eq=[demand], bounds=bounds).x.round(9)
 
@@ -88,13 +86,6 @@ class TestFunctions:
     def test_the_judges_own_brute_force_is_not_there(self):
         place = "budgets", "frontier"
         assert "No module named 'adabook'" in verdict(*place, JUDGED[place].brute_force).hint
-
-    def test_a_right_function_may_print(self):
-        def right(acc, cost, lam):
-            print("still looking")
-            return (acc - lam * cost).argmax(axis=1)
-
-        assert verdict("oracle", "oracle", right).right
 
     def test_a_wrong_function_gets_its_hint(self):
         wrong = verdict("oracle", "oracle", lambda acc, cost, lam: acc.argmax(axis=1))

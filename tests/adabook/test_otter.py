@@ -79,8 +79,3 @@ def test_a_students_notebook_holds_tables_and_no_key():
     text = json.dumps(notebook)
     assert "secret" not in text
     assert not any(question.more in text for question in questions.values())
-
-
-def test_without_the_secret_the_tables_are_others():
-    tables = {name: one.table for name, one in drawn_questions("ada", "secret").items()}
-    assert tables != {name: one.table for name, one in drawn_questions("ada", "practice").items()}

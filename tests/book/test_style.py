@@ -25,10 +25,6 @@ RULES = {
     "the spelling is British": re.compile(
         r"\b(?:behavior|optimiz|randomiz|normaliz|summariz|formaliz|neighbor)\w*"
     ),
-    "a heading says what follows": re.compile(
-        r"^#+ (?:The bars?|Copies|Take away|The ladder|A circle.*|Check|Near misses)$", re.MULTILINE
-    ),
-    "tests are not the reader's business": re.compile(r"[Gg]uarded in|tests/test_"),
 }
 
 

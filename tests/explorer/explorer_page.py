@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import Page
+from random_tables import averages
 
+from adalib.evaluate.baselines import best_mix
 from adalib.explorer import page as write_page
 from adalib.explorer.static import script
 from adalib.solve.oracle import oracle_labels
@@ -108,19 +110,6 @@ def digits_of(text: str) -> int:
     return len(re.search(r"-?\d+\.?(\d*)", text)[1])
 
 
-def best_mix(table: UtilityTable, acc: np.ndarray, cost: float) -> float:
-    """Brute force: the best coin between two uniform budgets that spends at most `cost`."""
-    spend, gain = np.broadcast_to(table.cost, acc.shape).mean(0), acc.mean(0)
-    best = max(a for c, a in zip(spend, gain, strict=True) if c <= cost * (1 + 1e-12))
-    for i in range(table.k):
-        for j in range(table.k):
-            if spend[i] <= cost < spend[j]:
-                best = max(
-                    best, gain[i] + (gain[j] - gain[i]) * (cost - spend[i]) / (spend[j] - spend[i])
-                )
-    return best
-
-
 def until(page: Page, condition: str, arg=None) -> None:
     """Wait until a script's value is true. (Playwright's own waiting needs eval, which the page's
     policy forbids.)"""
@@ -153,9 +142,8 @@ def check(page: Page, table: UtilityTable) -> dict:
     acc, lam = table.acc, seen["lam"]
     costs = np.broadcast_to(table.cost, acc.shape)
     labels = oracle_labels(acc, table.cost, lam)
-    rows = np.arange(table.n)
-    cost, accuracy = costs[rows, labels].mean(), acc[rows, labels].mean()
-    mix = best_mix(table, acc, cost)
+    cost, accuracy = averages(acc, table.cost, labels)
+    mix = best_mix(acc, table.cost, cost).expected(acc).mean()
     number = seen["numbers"]
     assert float(seen["price"]) == pytest.approx(lam, rel=6e-4)
     assert number["cost"] == shown(cost, digits_of(number["cost"]))

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import adabook.paper
 import adalib
 from adabook.paper import patterns
-from adabook.paper.settings import PAPER_SETTINGS, paper_setting
 from adalib.evaluate.intervals import mean_interval
 
 COST = np.array([1.0, 2, 4, 8, 16])
@@ -25,17 +24,14 @@ def random_table(n=60, seed=0):
 
 
 @given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 3)), min_size=1, max_size=30))
-def test_group_means_by_a_plain_loop(pairs):
+def test_group_means_against_pandas(pairs):
     values, groups = map(list, zip(*pairs, strict=True))
     found = patterns.group_means(values, groups, 4)
-    for g in range(4):
-        inside = [v for v, h in pairs if h == g]
-        if inside:
-            assert found.mean[g] == pytest.approx(np.mean(inside))
-            if len(pairs) > 1:
-                assert found.low[g] - 1e-9 <= found.mean[g] <= found.high[g] + 1e-9
-        else:
-            assert np.isnan([found.mean[g], found.low[g], found.high[g]]).all()
+    wanted = pd.Series(values).groupby(groups).mean().reindex(range(4))
+    np.testing.assert_allclose(found.mean, wanted, atol=1e-12)
+    if len(pairs) > 1:
+        assert (found.low[wanted.notna()] <= wanted.dropna() + 1e-9).all()
+        assert (found.high[wanted.notna()] >= wanted.dropna() - 1e-9).all()
 
 
 def test_the_interval_of_a_group_is_that_of_its_questions():
@@ -59,31 +55,16 @@ def test_groups_that_do_not_fit_are_refused(groups):
 def test_levels_against_pandas():
     table, levels = random_table(), np.random.default_rng(1).integers(1, 5, 60)
     found = patterns.by_level(table, levels.tolist())
-    frame = pd.DataFrame({"level": levels, "first": table.acc[:, 0], "last": table.acc[:, 4]})
-    frame["gain"] = frame["last"] - frame["first"]
-    wanted = frame.groupby("level").mean()
+    frame = pd.DataFrame({"first": table.acc[:, 0], "last": table.acc[:, 4]})
+    wanted = frame.assign(gain=frame["last"] - frame["first"]).groupby(levels).mean()
     assert found["level"].tolist() == wanted.index.tolist()
-    for name in ("first", "last", "gain"):
-        assert found[name].to_numpy() == pytest.approx(wanted[name].to_numpy())
-    assert found["questions"] @ found["gain"] / 60 == pytest.approx(frame["gain"].mean())
+    np.testing.assert_allclose(found[["first", "last", "gain"]], wanted)
     # Levels may be names, and must be there.
     table = random_table(4)
     assert patterns.by_level(table, ["b", "a", "b", "a"])["level"].tolist() == ["a", "b"]
     for levels in (None, [1, 2, 3], [1, None, 2, 3]):
         with pytest.raises(ValueError, match=r"level.*\b4\b"):
             patterns.by_level(table, levels)
-
-
-def test_shared_ties_give_no_question_two_answers():
-    for name in PAPER_SETTINGS:
-        table = paper_setting(name).table()
-        for target in (1.2, 1.5, 2, 3, 6):
-            assert (
-                patterns.label_shares(adalib.frontier(table.acc, table.cost).at(target).labels, 5)[
-                    1
-                ]
-                == 0
-            )
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.integers(1, 6))
@@ -108,11 +89,7 @@ def test_budgets_by_difficulty_by_a_plain_loop():
     shares = found[["b=1", "b=2", "b=4", "b=8", "b=16"]].to_numpy()
     assert shares.sum(axis=1) == pytest.approx(1)
     assert shares @ COST == pytest.approx(found["budget"].to_numpy())
-    table = adalib.flat_null(500).sample(48).table(estimator="windows", ties="first")
-    labels = adalib.frontier(table.acc, table.cost).at(3).labels
-    budget = patterns.by_difficulty(table.acc[:, 0], labels, table.budgets)["budget"]
-    assert budget[0] == budget[4] == 1
-    assert budget[2] > 4
+    assert patterns.label_shares(labels, 5) @ COST == pytest.approx(COST[labels].mean())
 
 
 @pytest.mark.parametrize("way", [{}, {"estimator": "windows", "ties": "first"}])
@@ -156,32 +133,6 @@ def test_the_groups_are_made_without_the_half_that_scores():
     patterns.gain_by(responses, 2, note, 1, splits=1)
     halves = [half.table().acc for half in responses.split_samples(0)]
     assert [acc.tolist() for acc in seen] == [acc.tolist() for acc in halves]
-
-
-def test_the_null_has_the_claim_without_the_gain():
-    draws, gains, missed = 40, [], 0
-    for seed in range(draws):
-        responses = adalib.flat_null(90).sample(32, seed)
-        by = patterns.gain_by(
-            responses, 2, lambda t: patterns.difficulty_bins(t.acc[:, 0], 3), 3, splits=1
-        )
-        assert by["claimed_low"].max() > 0
-        gains.append(by["gain"])
-        missed += ((by["gain_low"] > 0) | (by["gain_high"] < 0)).sum()
-    gains = np.array(gains)
-    assert (np.abs(gains.mean(axis=0)) <= 4 * gains.std(axis=0) / np.sqrt(draws) + 1e-12).all()
-    assert missed <= 16  # of at most 120 intervals, 95% each
-
-
-def test_labels_as_in_the_paper_are_those_its_protocol_scores():
-    responses, features = paper_setting("deepseek-v3-math"), adalib.noise_features(200)
-    table = responses.table(estimator="windows", ties="first")
-    oracle = adalib.bisect(table.acc, table.cost, 3).labels
-    rows = adabook.paper.reconstructed(responses, [3], seeds=1, features=features)
-    (ours,) = (row for row in rows if row.method == "Ours")
-    labels = adabook.paper.results.mostly_seen(features, oracle)
-    assert np.mean(labels == oracle) == pytest.approx(ours.imitation)
-    assert table.cost[labels].mean() == pytest.approx(ours.cost)
 
 
 @given(

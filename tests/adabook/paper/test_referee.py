@@ -11,7 +11,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from conftest import ROOT
-from scipy.optimize import linprog
 
 import adabook.paper
 import adalib
@@ -21,7 +20,6 @@ from adabook.paper.referee import (
     RELATIONS,
     ROWS,
     STATUSES,
-    VERDICTS,
     Cell,
     Check,
     Evidence,
@@ -65,7 +63,7 @@ def test_every_item_and_claim_is_measured_by_a_function_of_its_own():
         *(row.id for row in ROWS),
         *(claim.name for claim in CLAIMS),
     ]
-    assert len(ROWS) == 50
+    assert len(referee.cell_table()) == sum(len(row.outcome.cells) for row in ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
@@ -95,29 +93,6 @@ def test_what_decides_on_a_claim_comes_out_again(name):
     assert now["says"] == claim.evidence.number
 
 
-def test_no_cell_of_a_table_is_left_out():
-    sizes = {
-        "Table1 main": 132,
-        "Table per_level": 30,
-        "Table oracle_dist": 60,
-        "Table oracle_gap": 48,
-        "Table lambda_sweep": 24,
-        "Table ablation_main = Table ablation": 40,
-    }
-    for id, number in sizes.items():
-        assert len(row_of(id).outcome.cells) == len(cells(id)) == number, id
-    assert len(referee.cell_table()) == sum(len(row.outcome.cells) for row in ROWS)
-
-
-def test_claims_are_well_formed():
-    assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
-    assert {claim.verdict for claim in CLAIMS} == set(VERDICTS)
-    for claim in CLAIMS:
-        assert claim.place
-        assert len(claim.says) < 130  # a short quotation
-        assert not (claim.inferred and claim.verdict == "stands")
-
-
 # A condition that cannot fail is no evidence: across its bound, each recorded number of each claim
 # would have flipped the verdict.
 
@@ -139,18 +114,6 @@ def test_each_number_behind_a_verdict_could_have_flipped_it(claim):
         other = check._replace(value=on_the_other_side(check))
         checks = (*evidence.checks[:place], other, *evidence.checks[place + 1 :])
         assert not Evidence(evidence.value, evidence.number, checks).holds, check.name
-
-
-def test_one_verdict_everywhere():
-    """A row and a claim on the same figure say the same of it."""
-    verdicts = {claim.name: claim.verdict for claim in CLAIMS}
-    for id, claim in (
-        ("Fig data_eff", "a few dozen questions"),
-        ("Fig feat_imp (a,b)", "even importances"),
-        ("Thm3(2)", "Theorem 3 (2)"),
-    ):
-        supported = verdicts[claim] not in ("not supported", "falls")
-        assert supported == (row_of(id).meant != "not supported"), id
 
 
 def test_a_cell_agrees_within_its_tolerance():
@@ -210,30 +173,13 @@ def test_the_printed_side_is_print(in_print):
     assert next(c for c in CLAIMS if c.name == "budget targeting").evidence.value == over
 
 
-def test_levels_and_labels_by_plain_counting():
+def test_levels_by_plain_counting():
     responses = adabook.paper.paper_setting("gpt-4o-mini-math")
     acc = responses.table(estimator="windows", ties="first").acc
     for level in (2, 3, 4):
         values = [acc[i, 4] for i, found in enumerate(responses.levels) if found == level]
         cell = cells("Table per_level")[f"gpt-4o-mini-math, level {level}: accuracy at b = 16"]
         assert cell.ours == pytest.approx(sum(values) / len(values))
-    shares = {
-        b: cells("Table oracle_dist")[f"gpt-4o-mini-math, B = 2: share of b = {b}"].ours
-        for b in (1, 2, 4, 8, 16)
-    }
-    assert sum(shares.values()) == pytest.approx(1)
-    cost = cells("Table lambda_sweep")["gpt-4o-mini-math, B = 2: cost"].ours
-    assert sum(b * share for b, share in shares.items()) == pytest.approx(cost)
-
-
-def test_the_gap_of_one_question_by_an_independent_solver():
-    # Acc = (0, 1), C = (1, 2), B = 1.5: the relaxed value by HiGHS, the whole one by trying both
-    # plans.
-    relaxed = -linprog([0, -1], A_ub=[[1, 2]], b_ub=[1.5], A_eq=[[1, 1]], b_eq=[1]).fun
-    whole = max(acc for acc, cost in ((0, 1), (1, 2)) if cost <= 1.5)
-    assert cells("Prop1")["gap of one question, Acc = (0, 1), B = 1.5"].ours == pytest.approx(
-        relaxed - whole
-    )
 
 
 def test_labels_from_sixteen_trials_by_counting_pairs():

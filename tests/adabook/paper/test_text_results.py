@@ -11,12 +11,7 @@ from adabook.paper.results import reconstructed
 from adabook.paper.settings import TARGETS, benchmark
 from adabook.paper.text_results import held_out_text, main_table, ranked_with_weighted_votes
 from adabook.recorded import recorded
-from adalib.evaluate.intervals import Interval, mean_interval
-
-
-def test_equal_deals_keep_the_interval_over_questions():
-    found = over_deals([Interval(0.3, 0.1, 0.5)] * 5)
-    assert (found.mean, found.low, found.high) == pytest.approx((0.3, 0.1, 0.5))
+from adalib.evaluate.intervals import Interval
 
 
 def test_deals_without_spread_over_questions_give_students_interval():
@@ -24,22 +19,6 @@ def test_deals_without_spread_over_questions_give_students_interval():
     found = over_deals([Interval(mean, mean, mean) for mean in means])
     half = t.ppf(0.975, 4) * means.std(ddof=1) / np.sqrt(5)
     assert found.high - found.mean == pytest.approx(half)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_interval_over_deals_covers_the_true_mean(seed):
-    """Questions and deals both vary; the interval misses in about 5% of 400 worlds, or fewer."""
-    rng = np.random.default_rng(seed)
-    misses = 0
-    for _ in range(400):
-        of_question = rng.normal(size=60)
-        deals = [
-            mean_interval(of_question + rng.normal(0, 0.5, 60) + rng.normal(0, 0.05))
-            for _ in range(5)
-        ]
-        found = over_deals(deals)
-        misses += not found.low <= 0 <= found.high
-    assert misses <= 32
 
 
 def test_noise_shows_no_gain_and_the_oracle_does():
