@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from adalib.solve.frontier import frontier
 from adalib.solve.hull import concave_hull, hull_steps, mix_cost
 
 CURVES = st.lists(st.integers(0, 60), min_size=3, max_size=9)
@@ -22,14 +21,6 @@ def test_corners_are_those_of_scipy(seed):
     whole = ConvexHull(np.vstack([np.column_stack([cost, accuracy]), below]))
     upper = [i for i in whole.vertices if i < 30 and cost[i] <= cost[accuracy.argmax()]]
     assert concave_hull(cost, accuracy) == sorted(upper, key=lambda i: cost[i])
-
-
-@given(CURVES)
-def test_corners_are_the_frontier_of_one_question(curve):
-    accuracy = np.array(curve) / 60
-    cost = np.arange(1.0, accuracy.size + 1)
-    corners = concave_hull(cost, accuracy)
-    assert cost[corners].tolist() == frontier([accuracy], cost).cost.tolist()
 
 
 @given(st.lists(CURVES.map(lambda row: (row * 3)[:9]), min_size=1, max_size=5))

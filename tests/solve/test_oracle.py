@@ -1,15 +1,13 @@
-"""The oracle against loops written out, enumeration, and the HiGHS linear programme."""
+"""The oracle against loops written out, and the dual against the frontier."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_tables import allocations, tables
+from random_tables import tables
 
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import average, average_cost, dual, oracle_labels, subdifferential
-from adalib.solve.reference import lp_value
-from adalib.table import UtilityTable
+from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
 
 RULES = ["cheapest", "dearest", "random", "first"]
 
@@ -24,18 +22,6 @@ def test_labels_follow_the_rule(table, lam):
         net = [acc[i, j] - lam * wide[i, j] for j in range(acc.shape[1])]
         tied = [j for j in range(len(net)) if net[j] >= max(net) - 1e-12]
         assert label == min(tied, key=lambda j: (wide[i, j], j))
-    # Each unit bought beyond a cheaper budget brings at least the price, on average; up to a dearer
-    # one, at most.
-    gain, extra = (np.take_along_axis(of, labels[:, None], axis=1) - of for of in (acc, wide))
-    assert (gain >= lam * extra - 1e-11).all()
-
-
-@given(tables(5, 4), prices)
-def test_labels_reach_the_linear_programme_at_their_cost(table, lam):
-    acc, cost = table
-    labels = oracle_labels(acc, cost, lam)
-    reached = average(acc, labels)
-    assert reached == pytest.approx(lp_value(acc, cost, average(cost, labels)), abs=1e-8)
 
 
 @given(
@@ -57,15 +43,6 @@ def test_ties_at_a_computed_breakpoint(low, gain, base, step, unit):
     assert drawn == {0, 1}
 
 
-def test_three_choices_by_hand():
-    # The second answer brings nothing at all, and is bought on the way to the fourth.
-    assert oracle_labels([[0.2, 0.2, 0.8]], cost=[1, 2, 4], lam=0.03).tolist() == [2]
-    # A price of zero gives the cheapest best column, not the dearest.
-    acc = [[0.2, 0.7, 0.7, 0.1], [1.0, 1.0, 1.0, 1.0], [0.1, 0.2, 0.3, 0.4]]
-    assert oracle_labels(acc, [1, 2, 4, 8], 0).tolist() == [1, 0, 3]
-    assert average_cost(acc, [1, 2, 4, 8], 0) == (2 + 1 + 8) / 3
-
-
 @given(tables(5, 4), st.lists(prices, min_size=2, max_size=6), st.sampled_from(RULES))
 def test_average_cost_never_rises_with_the_price(table, lams, ties):
     lams = np.unique(
@@ -76,7 +53,7 @@ def test_average_cost_never_rises_with_the_price(table, lams, ties):
 
 
 @given(tables(5, 4), st.lists(prices, min_size=1, max_size=4), st.floats(0, 6))
-def test_the_dual_bounds_every_allocation(table, lams, budget):
+def test_the_dual_is_the_best_net_value_of_every_question(table, lams, budget):
     acc, cost = table
     wide = np.broadcast_to(cost, acc.shape)
     values = dual(acc, cost, lams, budget)
@@ -86,12 +63,6 @@ def test_the_dual_bounds_every_allocation(table, lams, budget):
     ]
     np.testing.assert_allclose(values, by_hand, atol=1e-12)
     assert dual(acc, cost, lams[0], budget) == values[0]
-    costs, accuracies = allocations(acc, cost)
-    within = accuracies[costs <= budget]
-    if within.size:
-        assert (values >= within.max() - 1e-12).all()
-    middle = dual(acc, cost, (lams[0] + lams[-1]) / 2, budget)
-    assert middle <= (values[0] + values[-1]) / 2 + 1e-12
 
 
 @given(tables(5, 4), st.floats(0, 1))
@@ -118,15 +89,6 @@ def test_subdifferential_in_a_jump_or_at_zero():
     assert subdifferential(acc, cost, 0.01, 8.5) == (-7.5, -7.5)
     assert subdifferential(acc, cost, 0, 20) == (-np.inf, 4)
     assert subdifferential(acc, cost, 0, 8.5) == (-np.inf, -7.5)
-
-
-def test_a_table_goes_in_place_of_its_arrays():
-    acc, cost = [[0.5, 0.9, 1.0], [0.2, 0.2, 0.2]], [1, 2, 4]
-    table = UtilityTable(acc, cost)
-    assert oracle_labels(table, 0.05).tolist() == oracle_labels(table, lam=0.05).tolist() == [1, 0]
-    assert average_cost(table, 0.05, ties="dearest") == average_cost(acc, cost, 0.05, "dearest")
-    assert dual(table, lam=0.1, budget=2) == dual(acc, cost, 0.1, 2)
-    assert subdifferential(table, 0.1, 2) == subdifferential(acc, cost, 0.1, 2)
 
 
 def test_bad_arguments_are_named():
