@@ -1,11 +1,14 @@
-"""Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by
-row."""
+"""Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by row;
+and one whose curves a feature tells, for the tests of the policies."""
 
+import functools
 import itertools
 
 import numpy as np
+import pandas as pd
 from hypothesis import strategies as st
 
+from adalib.datasets.populations import two_answer
 from adalib.table import check_table
 
 
@@ -85,3 +88,11 @@ def tables(draw, rows=12, columns=7):
     kind = draw(st.sampled_from(KINDS))
     n, k = draw(st.integers(1, rows)), draw(st.integers(1, columns))
     return random_table(kind, n, k, np.random.default_rng(draw(st.integers(0, 2**32))))
+
+
+@functools.cache
+def known_curves():
+    """Questions whose curve is a function of their first feature; the second is noise."""
+    rng = np.random.default_rng(7)
+    features = pd.DataFrame({"u": rng.random(600), "noise": rng.standard_normal(600)})
+    return features, two_answer(features["u"]).acc()
