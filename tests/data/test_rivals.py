@@ -35,12 +35,9 @@ from rivals import PEERS, TunedRivals, dirichlet_holds
 
 def state(*every) -> Votes:
     """These states of a vote, each of them the votes of its answers."""
-    log_sum = [sum(c * math.log(c) for c in counts) for counts in every]
     parts = [[sum(c), c[0], c[1] if len(c) > 1 else 0, len(c)] for c in every]
     n, leader, runner, distinct = np.array(parts, dtype=float).T
-    return Votes(
-        n, leader, runner, distinct, np.zeros(len(n)), np.zeros(len(n)), np.array(log_sum), np.nan
-    )
+    return Votes(n, leader, runner, distinct, np.zeros(len(n)), np.zeros(len(n)), np.nan)
 
 
 def answers(counts) -> list[str]:
@@ -76,13 +73,12 @@ def test_entropy_equals_adaptive_consistency_up_to_forty_answers():
     ]  # largest part first
     assert len(every) == 215_307  # all ways to share out up to forty answers
     chosen = every[:2713] + every[2713::60]  # all up to twenty answers, and some of the others
-    rule = theirs.EntropyStoppingCriteria(0.75)
-    for counts, stops in zip(chosen, rivals.Entropy(0.75).stops(state(*chosen)), strict=True):
-        theirs_verdict = rule.should_stop(answers(counts))
-        # (8, 3, 1) and its like have exactly 0.75, which rounds up in one way of adding and not in
-        # another.
-        if abs(theirs_verdict["prob"] - 0.75) > 1e-12:
-            assert bool(stops) == bool(theirs_verdict["stop"]), counts
+    log_sum = np.array([sum(c * math.log(c) for c in counts) for counts in chosen])
+    found = rivals.normalised_entropy(state(*chosen), log_sum)
+    for counts, entropy in zip(chosen[1:], found[1:], strict=True):
+        theirs_entropy = theirs.EntropyStoppingCriteria().should_stop(answers(counts))["prob"]
+        assert entropy == pytest.approx(theirs_entropy, abs=1e-12), counts
+    assert (chosen[0], found[0]) == ((1,), np.inf)  # a single answer never stops it
 
 
 def test_dirichlet_equals_adaptive_consistency():
@@ -114,6 +110,20 @@ def test_dirichlet_in_replay_is_the_rule_at_every_step():
             safe[min(cap, 20) - 1 :] = True
             assert safe.argmax() == stop
         assert np.array_equal(worth, streams.votes().value[np.arange(12), stops])
+
+
+def test_entropy_in_replay_is_the_rule_at_every_step():
+    classes = np.random.default_rng(5).integers(-1, 4, size=(40, 20))
+    streams = Streams(
+        np.arange(40), classes, classes == 0, np.ones((40, 20)).cumsum(axis=1), {}.get
+    )
+    stops, worth = rivals.Entropy(0.7, 13).play(streams)
+    rule = theirs.EntropyStoppingCriteria(0.7)
+    for row, stop in zip(classes.tolist(), stops, strict=True):
+        prefixes = [[c for c in row[:n] if c >= 0] for n in range(1, 13)]
+        safe = [bool(came) and rule.should_stop(came)["stop"] for came in prefixes]
+        assert [*safe, True].index(True) == stop
+    assert np.array_equal(worth, streams.votes().value[np.arange(40), stops])
 
 
 class Spoken:

@@ -44,8 +44,6 @@ def test_every_prefix(classes, weighted):
         run = next((k for k, c in enumerate(came[::-1]) if c != answer), at + 1)
         assert votes.run[0, at] == (run if answer >= 0 else 0)
         assert set(box.leaders) == set(best)
-        if not weighted:
-            assert votes.log_sum[0, at] == pytest.approx(sum(w * np.log(w) for w in held.values()))
         assert votes.value[0, at] == pytest.approx(np.mean([c % 2 for c in best]) if best else 0)
 
 
