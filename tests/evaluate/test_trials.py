@@ -127,8 +127,6 @@ ONES = np.ones(10)
         [(ONES,)],
         [(ONES, 2 * ONES)],
         [(np.nan * ONES, ONES)],
-        [(ONES, ONES)] * 2,
-        [(ONES,) * 5],
     ],
 )
 def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(result):
