@@ -61,16 +61,6 @@ def test_a_saved_policy_decides_as_before(saved):
             np.testing.assert_array_equal(loaded.importance(), policy.importance())
 
 
-def test_a_saved_policy_is_plain_json_with_xgboosts_own_trees(saved):
-    folder, policies = saved
-    data = json.loads((folder / "curve.json").read_text())
-    assert data["kind"] == "curve"
-    assert isinstance(data["version"], int)
-    assert data["names"] == ["a", "b", "c"]
-    assert data["trees"] == json.loads(policies["curve"].model_.get_booster().save_raw("json"))
-    assert CurvePolicy.from_dict(data).to_dict()["prices"] == data["prices"]
-
-
 ODD = (-1, 0, 1, 7, 2**31, 2**63, -1.5, 1e300, True, None, "", "1", "999999", "x", [], {}, [[]])
 
 
