@@ -37,26 +37,6 @@ def race(halves):
     return PricedRace(("votes",), most=8, repeats=4).fit(halves[0])
 
 
-@pytest.fixture(scope="module")
-def courses():
-    rng = np.random.default_rng(1)
-    answers = beta_population(4000, 2, 1, seed=1).sample(8)
-    answers = replace(answers, tokens=rng.exponential(1.0, (4000, 8)))
-    return Courses(make_streams(answers, 8, repeats=1, cost="tokens"))
-
-
-class TestClosedForms:
-    """Exponential lengths that say nothing about being right."""
-
-    def test_kth_of_n(self, courses):
-        # The k-th of n exponentials: 1/n + ... + 1/(n-k+1) of the time, and k answers' tokens.
-        for n, k in ((4, 2), (8, 3), (8, 8)):
-            played = PlainRace(n, k).play(courses)
-            harmonic = sum(1 / (n - i) for i in range(k))
-            assert played.clock.mean() == pytest.approx(harmonic, rel=0.05)
-            assert played.tokens.mean() == pytest.approx(k, rel=0.05)
-
-
 def by_hand(lengths, classes, worth, rule):
     """Play a plain race finish by finish, and return tokens, accuracy and clock."""
     starts = [0] * rule.start
@@ -146,16 +126,6 @@ class TwoRunners:
 
     def features(self, waves, finished):
         return np.array([self.clock[:, 0] == 3.0], dtype=float)
-
-
-def test_a_close_counts_all_that_finished_at_that_time():
-    # Three answers of the same length: whoever closes at the first finish has paid for all.
-    answers = beta_population(50, 1, 1, seed=4).sample(3)
-    answers = replace(answers, tokens=np.full((50, 3), 7.0))
-    streams = make_streams(answers, 3, repeats=1, cost="tokens")
-    first = PlainRace(3, 1).play(Courses(streams))
-    assert np.allclose(first.accuracy, streams.votes().value[:, 2])
-    assert (first.tokens == 21).all()
 
 
 class TestPolicy:
