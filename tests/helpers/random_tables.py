@@ -1,14 +1,15 @@
-"""Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by row;
-and one whose curves a feature tells, for the tests of the policies."""
+"""Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by row.
+For those of policies, one whose curves a feature tells, and answers of many lengths."""
 
 import functools
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from adalib.datasets.populations import two_answer
+from adalib.datasets.populations import beta_population, two_answer
 from adalib.table import check_table
 
 
@@ -96,3 +97,10 @@ def known_curves():
     rng = np.random.default_rng(7)
     features = pd.DataFrame({"u": rng.random(600), "noise": rng.standard_normal(600)})
     return features, two_answer(features["u"]).acc()
+
+
+def timed_answers():
+    """Answers of exponential lengths, for races."""
+    sampled = beta_population(80, 2, 1, seed=1).sample(12)
+    tokens = np.random.default_rng(0).exponential(20, (80, 12)).round() + 1
+    return replace(sampled, tokens=tokens)
