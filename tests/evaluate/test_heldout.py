@@ -127,22 +127,6 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
         assert mix.cost <= target + 1e-12
 
 
-def test_the_mix_is_the_hull_at_the_realised_cost():
-    """By hand: the line between the uniform budgets 1 and 16 of two-answer questions, halves
-    apart."""
-    responses = two_answer(np.full(20, 0.7)).sample(64)
-    rows = with_columns(responses, [2], (1, 16))
-    uniform = np.mean(
-        [half.table((1, 16)).acc.mean(axis=0) for half in responses.split_samples(0)], axis=0
-    )
-    for r in rows:
-        if r.policy in ("mix", "random", "length"):
-            assert r.mix_accuracy == pytest.approx(
-                uniform[0] + (r.cost - 1) / 15 * (uniform[1] - uniform[0])
-            )
-    assert row(rows, "random", 2).gain == pytest.approx(0)
-
-
 def test_copies_and_groups_stay_together(answers_by_word):
     texts = [f"question {i // 3}" for i in range(answers_by_word.n)]
     thrice = replace(answers_by_word, questions=texts)

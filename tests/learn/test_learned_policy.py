@@ -20,6 +20,7 @@ COST = np.array([1.0, 2, 4, 8, 16])
 
 
 GOOD = {"features": [[0.0], [1.0]], "acc": [[0.1, 0.9], [0.5, 0.5]], "cost": [1, 2], "budget": 1.5}
+UNPRICED = {name: GOOD[name] for name in ("features", "acc", "cost")}
 
 
 @pytest.mark.parametrize("policy", [LabelPolicy(), CurvePolicy()])
@@ -52,14 +53,10 @@ def test_what_fit_refuses(policy, change, message):
         (lambda: LabelPolicy().predict([[1.0]]), "call fit first"),
         (lambda: CurvePolicy().price(2), "call fit first"),
         (lambda: CurvePolicy().save("nowhere.json"), "call fit first"),
-        (
-            lambda: LabelPolicy().fit(GOOD["features"], GOOD["acc"], GOOD["cost"]),
-            "either budget or lam",
-        ),
-        (
-            lambda: CurvePolicy().fit(GOOD["features"], GOOD["acc"], GOOD["cost"]).predict([[1.0]]),
-            "has no price",
-        ),
+        (lambda: LabelPolicy().fit(**UNPRICED), "either budget or lam"),
+        (lambda: LabelPolicy(spend="budget").fit(**UNPRICED, lam=0.1), "budget"),
+        (lambda: LabelPolicy(spend="more").fit(**UNPRICED, lam=0.1), "'more'"),
+        (lambda: CurvePolicy().fit(**UNPRICED).predict([[1.0]]), "has no price"),
         (lambda: LabelPolicy().fit_labels([[1.0]], [0.5]), "non-negative integers"),
         (lambda: LabelPolicy().fit_labels([[1.0]], [0], [-1.0]), "weights must be 1 finite"),
         (lambda: zoo()["mlp"].fit_labels([[1.0]], [0], [1.0]), "Pipeline"),

@@ -101,12 +101,15 @@ def votes(real):
     return PricedStopping(("votes",), exact=True).fit(real[0])
 
 
+def spends(policy, budget):
+    """What the mix for a budget costs in training."""
+    low, high, share = policy.mix(budget)
+    return (1 - share) * policy.costs[low] + share * policy.costs[high]
+
+
 def test_a_saved_policy_meets_the_same_budgets(real, fitted):
     for budget in (1.0, 1.5, 2.0, 5.0):
-        mix = fitted.mix(budget)
-        assert (1 - mix.share) * fitted.costs[mix.low] + mix.share * fitted.costs[
-            mix.high
-        ] == pytest.approx(budget)
+        assert spends(fitted, budget) == pytest.approx(budget)
     played = fitted.replay(real[1], [1.5, 3.0], real[3])
     assert played.cost.mean(axis=0) == pytest.approx([1.5, 3.0], rel=0.15)  # 56 questions
     assert played.accuracy.shape == (56, 2)
@@ -125,12 +128,6 @@ def test_each_signal_adds_to_the_votes(real, votes, signal, least):
         .replay(score, [3.0], unknown)
     )
     assert more.accuracy.mean() > votes.replay(score, [3.0]).accuracy.mean() + least
-
-
-def spends(policy, budget):
-    """What the mix for a budget costs in training."""
-    low, high, share = policy.mix(budget)
-    return (1 - share) * policy.costs[low] + share * policy.costs[high]
 
 
 def test_a_budget_is_spent_where_it_is_worth_it():
@@ -252,6 +249,7 @@ def test_a_gain_that_is_not_finite_raises(real, monkeypatch):
         {"kind": "race"},
         {"version": 99},
         {"signals": {"mood": {}}},
+        {"signals": {"votes": {"sharpness": 1}}},
         {"deciding_count": "text"},
         {"cost": "hours"},
         {"unit": float("nan")},

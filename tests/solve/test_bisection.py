@@ -38,13 +38,6 @@ def test_bisection_halves_its_bracket(table, share):
 @pytest.mark.parametrize(
     ("acc", "cost", "budget", "ends", "lam"),
     [
-        (
-            [[0.0, 1.0], [0.0, 1.0]],
-            [1, 16],
-            8.5,
-            (1.0, 16.0, 7.5),
-            1 / 15,
-        ),  # a budget inside a jump
         # Both gain 1/48 a unit of cost, one in a step of 1 and one in a step of 12: no price lies
         # between them.
         (
