@@ -63,10 +63,6 @@ def made_up(gains, looks=LOOKS, families=False, largest=1.0):
             np.tile([0.1, -0.1], 40),
             "Cannot tell with these 80 questions whether to allocate adaptively; about ",
         ),
-        (
-            np.zeros(80),
-            "Cannot tell with these 80 questions whether to allocate adaptively; about ",
-        ),
         (  # Student's interval would be a single point
             np.full(60, 0.02),
             "Cannot tell with these 60 questions whether to allocate adaptively; about ",
