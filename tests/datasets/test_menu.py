@@ -15,6 +15,7 @@ import adalib
 from adalib.cli import main
 from adalib.datasets.menu import Menu
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
+from adalib.solve.reference import lp_value
 
 
 def answers(chances, samples, seed, tokens=None):
@@ -63,6 +64,9 @@ def test_an_arm_is_a_column_of_its_model_at_its_price():
     for column, (name, b) in enumerate(menu.arms(budgets)):
         own = menu.models[name].table(budgets)
         assert np.array_equal(table.acc[:, column], own.acc[:, budgets.index(b)])
+    for budget in (12, 25, 70):
+        expected = lp_value(table.acc, table.cost, budget)
+        assert adalib.frontier(table).at(budget).bound == pytest.approx(expected, abs=1e-8)
 
 
 def test_a_file_of_several_models_is_the_files_one_after_the_other(tmp_path):

@@ -37,6 +37,16 @@ def race(halves):
     return PricedRace(("votes",), most=8, repeats=4).fit(halves[0])
 
 
+@pytest.mark.parametrize(("n", "k"), [(4, 2), (8, 1), (8, 3), (8, 8)])
+def test_exponential_lengths_that_say_nothing_about_being_right(n, k):
+    answers = beta_population(4000, 2, 1, seed=1).sample(8)
+    answers = replace(answers, tokens=np.random.default_rng(1).exponential(1.0, (4000, 8)))
+    played = PlainRace(n, k).play(Courses(make_streams(answers, 8, repeats=1, cost="tokens")))
+    # The k-th of n exponentials: 1/n + ... + 1/(n-k+1) of the time, and k answers' tokens.
+    assert played.clock.mean() == pytest.approx(sum(1 / (n - i) for i in range(k)), rel=0.06)
+    assert played.tokens.mean() == pytest.approx(k, rel=0.06)
+
+
 def by_hand(lengths, classes, worth, rule):
     """Play a plain race finish by finish, and return tokens, accuracy and clock."""
     starts = [0] * rule.start

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import KINDS, averages, budgets_for, random_table, tables
 
+from adalib.datasets.loading import load
 from adalib.solve import hull
 from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
@@ -70,6 +71,13 @@ def test_equals_the_linear_programme(kind):
             fractional = (np.abs(reference.shares - reference.shares.round()) > 1e-7).sum(axis=1)
             assert (fractional > 0).sum() <= 1
             assert fractional.max() <= 2
+
+
+def test_real_answers_equal_the_linear_programme():
+    real = load("math-qwen15").table()
+    for budget in (1.5, 2, 3):
+        expected = lp_solution(real, budget).value
+        assert frontier(real).at(budget).bound == pytest.approx(expected, abs=1e-9)
 
 
 @given(tables(), st.floats(0, 1.2))

@@ -1,13 +1,14 @@
-"""The oracle against loops written out, and the dual against the frontier."""
+"""The oracle against loops written out, enumeration, and the HiGHS linear programme."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_tables import tables
+from random_tables import allocations, tables
 
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
+from adalib.solve.oracle import average, average_cost, dual, oracle_labels, subdifferential
+from adalib.solve.reference import lp_value
 
 RULES = ["cheapest", "dearest", "random", "first"]
 
@@ -22,6 +23,14 @@ def test_labels_follow_the_rule(table, lam):
         net = [acc[i, j] - lam * wide[i, j] for j in range(acc.shape[1])]
         tied = [j for j in range(len(net)) if net[j] >= max(net) - 1e-12]
         assert label == min(tied, key=lambda j: (wide[i, j], j))
+
+
+@given(tables(5, 4), prices)
+def test_labels_reach_the_linear_programme_at_their_cost(table, lam):
+    acc, cost = table
+    labels = oracle_labels(acc, cost, lam)
+    reached = average(acc, labels)
+    assert reached == pytest.approx(lp_value(acc, cost, average(cost, labels)), abs=1e-8)
 
 
 @given(
@@ -53,7 +62,7 @@ def test_average_cost_never_rises_with_the_price(table, lams, ties):
 
 
 @given(tables(5, 4), st.lists(prices, min_size=1, max_size=4), st.floats(0, 6))
-def test_the_dual_is_the_best_net_value_of_every_question(table, lams, budget):
+def test_the_dual_bounds_every_allocation(table, lams, budget):
     acc, cost = table
     wide = np.broadcast_to(cost, acc.shape)
     values = dual(acc, cost, lams, budget)
@@ -63,6 +72,12 @@ def test_the_dual_is_the_best_net_value_of_every_question(table, lams, budget):
     ]
     np.testing.assert_allclose(values, by_hand, atol=1e-12)
     assert dual(acc, cost, lams[0], budget) == values[0]
+    costs, accuracies = allocations(acc, cost)
+    within = accuracies[costs <= budget]
+    if within.size:
+        assert (values >= within.max() - 1e-12).all()
+    middle = dual(acc, cost, (lams[0] + lams[-1]) / 2, budget)
+    assert middle <= (values[0] + values[-1]) / 2 + 1e-12
 
 
 @given(tables(5, 4), st.floats(0, 1))
