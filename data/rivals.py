@@ -87,14 +87,36 @@ class Doubling(Threshold):
 class Entropy(Threshold):
     """Adaptive-Consistency's entropy rule: stop when the votes' normalised entropy is this low."""
 
-    def stops(self, votes: Votes) -> Any:
-        # A single answer is compared with one vote for another, as in the authors' code.
-        alone = votes.distinct <= 1
-        total = np.maximum(votes.readable + alone, 1)
-        entropy = np.log(total) - votes.log_sum / total
-        largest_entropy = np.log(np.maximum(votes.distinct + alone, 2))
-        low = entropy / largest_entropy <= self.threshold + 1e-12
-        return ((votes.readable >= 2) & low) | super().stops(votes)
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        return _closed(_entropies(streams) <= self.threshold + 1e-12, self.cap, streams)
+
+
+def normalised_entropy(votes: Votes, log_sum: np.ndarray) -> np.ndarray:
+    """Return the entropy of votes whose c log c add up to ``log_sum``; infinite below two votes."""
+    # A single answer is compared with one vote for another, as in the authors' code.
+    alone = votes.distinct <= 1
+    total = np.maximum(votes.readable + alone, 1)
+    entropy = np.log(total) - log_sum / total
+    largest_entropy = np.log(np.maximum(votes.distinct + alone, 2))
+    return np.where(votes.readable >= 2, entropy / largest_entropy, np.inf)
+
+
+@lru_cache(maxsize=8)
+def _entropies(streams: Streams) -> np.ndarray:
+    """Return the normalised entropy of the votes after every answer, (M, T)."""
+    classes = streams.classes
+    counts = np.arange(classes.shape[1] + 1)
+    added = np.diff(counts * np.log(np.maximum(counts, 1)))  # to c log c by the next vote
+    earlier = np.tril(classes[:, :, None] == classes[:, None, :], -1).sum(axis=2)
+    log_sum = np.where(classes >= 0, added[earlier], 0.0).cumsum(axis=1)
+    return normalised_entropy(streams.votes(), log_sum)
+
+
+def _closed(stops: np.ndarray, cap: int, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+    """Return where streams stop first, at the cap at the latest, and the accuracy of the vote."""
+    stops[:, min(cap, stops.shape[1]) - 1 :] = True
+    first = stops.argmax(axis=1)
+    return first, streams.votes().value[np.arange(len(first)), first]
 
 
 @dataclass(frozen=True)
@@ -250,10 +272,7 @@ class Dirichlet(Threshold):
     """Stop when the leader is the most frequent of five leading answers with this probability."""
 
     def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        stops = _dirichlet_chances(streams) >= self.threshold
-        stops[:, min(self.cap, stops.shape[1]) - 1 :] = True
-        first = stops.argmax(axis=1)
-        return first, streams.votes().value[np.arange(len(first)), first]
+        return _closed(_dirichlet_chances(streams) >= self.threshold, self.cap, streams)
 
 
 def dirichlet_holds(states: ArrayLike) -> np.ndarray:

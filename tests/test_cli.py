@@ -17,11 +17,10 @@ import adalib
 from adalib import cli
 from adalib.cli import main
 from adalib.datasets.populations import beta_population
-from adalib.evaluate.heldout import held_out
+from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.verdict import verdict
 from adalib.explorer import read_csv
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.solve import reference
 
 COMMANDS = ("collect", "evaluate", "explore", "fit", "serve", "solve")
 KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
@@ -56,7 +55,9 @@ def file(answers, tmp_path):
 def rows(answers):
     """Rows as `compare` returns them; the policies do not matter, but their names do."""
     learners = {"curve": CurvePolicy(), "race": CurvePolicy()}
-    return held_out(answers, [2, 3], (1, 4, 8), learners=learners, noises=1)
+    return held_out(
+        answers, [2, 3], (1, 4, 8), learners=learners, noises=1, protocol=Protocol(folds=2)
+    )
 
 
 def printed(capsys, *words):
@@ -68,38 +69,24 @@ def printed(capsys, *words):
     return json.loads(shown.out), shown.err
 
 
-def test_solve_prints_the_exact_solution(file, capsys):
-    found, notes = printed(capsys, "solve", file, "--budget", "1.23", "--budgets", "1,3,5")
-    assert notes == ""
-    assert list(found) == ["budget", "lam", "cost", "accuracy", "bound", "slack", "labels", "split"]
-    table = adalib.load(file).table(budgets=(1, 3, 5))
-    assert list(found["labels"]) == list(table.ids)
-    labels = [table.budgets.index(budget) for budget in found["labels"].values()]
-    cost = table.cost[labels].mean()
-    accuracy = table.acc[np.arange(table.n), labels].mean()
-    numbers = [found[name] for name in ("cost", "accuracy", "slack")]
-    assert numbers == pytest.approx([cost, accuracy, 1.23 - cost])
-    assert found["cost"] <= 1.23
-    assert found["bound"] == pytest.approx(
-        reference.lp_value(table.acc, table.cost, 1.23), abs=1e-9
-    )
-    split = found["split"]
-    assert found["labels"][split["id"]] == split["low"]
-    spent = found["cost"] + split["share"] * (split["high"] - split["low"]) / table.n
-    assert spent == pytest.approx(1.23)
-
-
-def test_solve_passes_its_options_on(file, capsys):
-    more = {"estimator": "windows", "ties": "first", "cost": "tokens"}
+@pytest.mark.parametrize(
+    ("budget", "more"),
+    [("1.23", {}), ("300", {"estimator": "windows", "ties": "first", "cost": "tokens"})],
+)
+def test_solve_prints_the_exact_solution(file, capsys, budget, more):
     words = [word for name, value in more.items() for word in (f"--{name}", value)]
-    found, _ = printed(capsys, "solve", file, "--budget", "300", "--budgets", "1,2,4", *words)
-    table = adalib.load(file).table((1, 2, 4), **more)
-    best = adalib.frontier(table.acc, table.cost).at(300)
-    assert [found[name] for name in ("lam", "cost", "accuracy")] == [
-        best.lam,
-        best.cost,
-        best.accuracy,
-    ]
+    found, notes = printed(capsys, "solve", file, "--budget", budget, "--budgets", "1,3,5", *words)
+    assert notes == ""
+    table = adalib.load(file).table((1, 3, 5), **more)
+    best = adalib.frontier(table).at(float(budget))
+    numbers = ("budget", "lam", "cost", "accuracy", "bound", "slack")
+    assert list(found) == [*numbers, "labels", "split"]
+    assert [found[name] for name in numbers] == [getattr(best, name) for name in numbers]
+    labels = [table.budgets[column] for column in best.labels]
+    assert found["labels"] == dict(zip(table.ids, labels, strict=True))
+    row, low, high, share = best.split
+    split = {"id": table.ids[row], "low": table.budgets[low], "high": table.budgets[high]}
+    assert found["split"] == {**split, "share": share}
 
 
 def test_solve_offers_the_budgets_that_the_file_can_fill(file, capsys):
@@ -209,12 +196,7 @@ def test_every_command_explains_each_of_its_options(word, capsys):
 
 RAW = {"id": "1", "question": "?", "gold": "7", "answers": ["So it is 7, I think. " * 30] * 4}
 FAULTS = {
-    "empty.jsonl": "",
     "broken.jsonl": '{"id": "1", "question": "?", "gold": "1", "answers": ["1", "2"]}\n{"id": ',
-    "gold.jsonl": '{"id": "1", "question": "?", "answers": ["1", "2"]}\n',
-    "blank.jsonl": '{"id": "1", "question": "?", "gold": "", "answers": ["1", "2"]}\n',
-    "ragged.jsonl": '{"id": 1, "question": "?", "gold": 1, "answers": ["1"]}\n'
-    '{"id": 2, "question": "?", "gold": 1, "answers": ["1", "2"]}\n',
     "raw.jsonl": json.dumps(RAW),
     "zeros.jsonl": '{"id": 1, "question": "?", "gold": 1, "answers": ["1"], "tokens": [0]}\n',
     "table.csv": "1,2\n0.1,x\n",
@@ -227,11 +209,7 @@ FAULTS = {
         ("evaluate nosuch.jsonl", "nosuch.jsonl"),
         ("evaluate nosuch", "nosuch"),
         ("evaluate FOLDER", "cannot be read"),
-        ("evaluate empty.jsonl", "empty.jsonl"),
         ("evaluate broken.jsonl", "line 2"),
-        ("evaluate gold.jsonl", "line 1"),
-        ("evaluate blank.jsonl", "line 1"),
-        ("evaluate ragged.jsonl", "line 2"),
         ("evaluate raw.jsonl", "extract_answer"),
         ("fit raw.jsonl --budget 2 --out router", "extract_answer"),
         ("evaluate zeros.jsonl --cost tokens", "tokens"),
@@ -241,14 +219,12 @@ FAULTS = {
         ("evaluate FILE --targets a", "--targets"),
         ("evaluate FILE --budgets 2,1", "budgets"),
         ("evaluate FILE --budgets 1,16", "budgets 1, 16"),
-        ("evaluate FILE --budgets a", "--budgets"),
         ("evaluate FILE --groups nosuch", "nosuch"),
         ("evaluate FILE --cost money", "--cost"),
         ("evaluate drill-fewshot --nosuch 1", "--nosuch"),
         ("solve drill-fewshot", "--budget"),
         ("solve drill-fewshot --budget 0.5", "0.5"),
         ("solve drill-fewshot --budget nan", "finite"),
-        ("solve drill-fewshot --budget x", "--budget"),
         ("solve drill-fewshot --budget 2 --budgets 200", "200"),
         ("explore FILE --out FILE", "--out"),
         ("explore table.csv --cost tokens", "--cost"),

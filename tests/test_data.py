@@ -18,8 +18,11 @@ from adalib.vote.answers import answer_classes, same_answer
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "data"
-SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot", "drill-fewshot")
-SETTINGS += (
+SETTINGS = (
+    "word-fewshot",
+    "word-hot",
+    "word-zeroshot",
+    "drill-fewshot",
     "story-qwen05",
     "story-qwen05-hot",
     "story-qwen15",
@@ -95,7 +98,7 @@ def test_answers_are_read_from_their_texts(name):
         lines = [json.loads(line) for line in file]
     source = {q["id"]: q for q in questions(name.split("-")[0])}
     assert [line["id"] for line in lines] == list(source)  # all that were drawn, and no other
-    for line in lines:
+    for line in lines[::5]:
         assert {key: line[key] for key in source[line["id"]]} == source[line["id"]]
         for key in ("answers", "texts", "tokens", "finish", "logprob", "entropy"):
             assert len(line[key]) == 96
@@ -166,52 +169,46 @@ def test_efforts_are_as_their_source_says():
 
 
 @pytest.mark.parametrize("name", bundled())
+def test_every_setting_has_its_card(name):
+    assert (DATA / "cards" / f"{name}.md").exists(), "run python data/make_cards.py"
+
+
+@pytest.mark.parametrize(
+    "name", ["word-fewshot", "drill-fewshot", "gsm8k-qwen15", *make_cards.published()]
+)
 def test_cards_say_what_the_data_says(name):
-    card = DATA / "cards" / f"{name}.md"
-    assert card.exists(), "write the card of this setting, or run python data/make_cards.py"
-    if name in (*make_cards.STORY, *make_cards.published()):
-        assert card.read_text(encoding="utf-8") == make_cards.card(name)
+    """One card of each kind: one script writes them all."""
+    written = (DATA / "cards" / f"{name}.md").read_text(encoding="utf-8")
+    assert written == make_cards.card(name)
 
 
 def test_the_recorded_transfer_can_be_computed_again():
     old, new = "word-fewshot", "word-hot"
     learners = {"curve": record_transfer.LEARNERS["curve"]}
-    again = record_transfer.moved(
-        adalib.load(old), adalib.load(new), (2, 4), learners, ("as it is", "refit")
-    )
+    again = record_transfer.moved(adalib.load(old), adalib.load(new), (2, 4), learners, ("refit",))
     kept = [
         row
         for row in recorded("transfer")[f"{old} to {new}"]
-        if row["policy"] == "curve" and row["way"] != "both"
+        if (row["policy"], row["way"]) == ("curve", "refit")
     ]
-    for row, written in zip(again, kept, strict=False):
-        assert (row["way"], row["target"]) == (written["way"], written["target"])
-        np.testing.assert_allclose(
-            [row["cost"], row["accuracy"]], [written["cost"], written["accuracy"]], atol=2e-3
-        )
+    for row, written in zip(again, kept, strict=True):
+        for name in ("target", "cost", "accuracy"):
+            assert row[name] == pytest.approx(written[name], abs=2e-3)
 
 
 def two_efforts(tokens_where_it_gains: int) -> adalib.Menu:
     """A low effort that guesses on every second question and a high one that is always right."""
-    rng = np.random.default_rng(0)
-    hard = np.arange(60) % 2
-    guesses = rng.integers(2, size=(60, 8))
-    low = [
-        ["1" if guess and not_easy else "0" for guess in row]
-        for row, not_easy in zip(guesses, hard, strict=True)
-    ]
-    cost = np.where(hard, tokens_where_it_gains, 1000)
-    ids = [f"q{i}" for i in range(60)]
-    common = {"ids": ids, "questions": [""] * 60, "golds": ["0"] * 60}
-    return adalib.Menu(
-        {
-            "m low": adalib.Responses(**common, answers=low, tokens=np.full((60, 8), 10.0)),
-            "m high": adalib.Responses(
-                **common, answers=[["0"] * 8] * 60, tokens=np.repeat(cost[:, None], 8, axis=1) * 1.0
-            ),
-        },
-        per_question=True,
-    )
+    hard = np.arange(60)[:, None] % 2
+    guesses = hard * np.random.default_rng(0).integers(2, size=(60, 8))
+
+    def answered(answers, tokens):
+        ids = [f"q{i}" for i in range(60)]
+        lengths = np.broadcast_to(tokens, (60, 8))
+        return adalib.Responses(ids, [""] * 60, ["0"] * 60, answers.astype(str), tokens=lengths)
+
+    dear = np.where(hard, tokens_where_it_gains, 1000)
+    models = {"m low": answered(guesses, 10), "m high": answered(0 * guesses, dear)}
+    return adalib.Menu(models, per_question=True)
 
 
 @pytest.mark.parametrize(("tokens", "least"), [(1000, 0.03), (100_000, -0.05)])

@@ -11,6 +11,7 @@ import numpy as np
 import openai
 import pytest
 from conftest import run_to_end
+from random_tables import timed_answers
 from upstream import Upstream, listening
 
 from adalib import PricedRace, PricedStopping, Router, beta_population, load
@@ -42,10 +43,9 @@ def weighted():
 @pytest.fixture(scope="module")
 def race():
     """A race whose first wave has several answers."""
-    sampled = beta_population(80, 2, 1, seed=1).sample(12)
-    tokens = np.random.default_rng(0).exponential(20, (80, 12)).round() + 1
+    sampled = timed_answers()
     policy = PricedRace(("votes",), most=6, repeats=2, waiting_limit=0.0)
-    return Router.fit(replace(sampled, tokens=tokens), 3 * float(tokens.mean()), policy)
+    return Router.fit(sampled, 3 * float(sampled.tokens.mean()), policy)
 
 
 @pytest.fixture
@@ -236,15 +236,6 @@ def test_a_slow_upstream_gets_a_clear_answer(stopping):
         tools = httpx.post(f"{base}/chat/completions", json=CALL | {"tools": [{}]}, timeout=5)
         assert tools.status_code == 504
     assert router.controller.opened == 0
-
-
-def test_a_vote_out_of_time_is_decided_by_what_came(stopping):
-    upstream = Upstream(("Answer: 1", "Answer: 2"), tokens=(1, 1000), pace=0.01)
-    router = Router(stopping, None, 6)
-    with listening(upstream.app()) as url, served(router, upstream, url, deadline=0.5) as base:
-        reply = client(base).chat.completions.create(**CALL)
-    assert reply.choices[0].message.content == "Answer: 1"
-    assert reply.model_extra["adalib"]["why"] == "out of time"
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500])

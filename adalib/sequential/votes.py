@@ -22,7 +22,6 @@ class Votes(NamedTuple):
     distinct: Any  #: different answers so far
     empty: Any  #: answers that could not be read
     run: Any  #: how many answers at the end agree; 0 after an unreadable one
-    log_sum: Any  #: sum of c log c over the classes, c their votes; NaN where votes are weighted
     value: Any  #: accuracy if the vote is closed now, ties shared; NaN where it is not known
 
     @property
@@ -45,21 +44,14 @@ def vote_weight(sharpness: float, field: Any) -> Any:
 
 
 class BallotBox:
-    """The vote on one question, counted as its answers arrive.
+    """The vote on one question, counted as its answers arrive."""
 
-    Parameters
-    ----------
-    weighted : bool
-        Whether votes have weights of their own; there is no entropy of the votes then.
-    """
-
-    def __init__(self, weighted: bool = False) -> None:
+    def __init__(self) -> None:
         self.held: dict[Hashable, float] = {}
         self.n = 0
         self.empty = 0
         self.run = 0
         self._last: Hashable = None
-        self._weighted = weighted
 
     def add(self, answer: Hashable, weight: float = 1.0) -> None:
         """Count one more answer; None is one that could not be read."""
@@ -81,9 +73,6 @@ class BallotBox:
     def votes(self) -> Votes:
         """Return the state of the vote; its ``value`` is NaN, since no gold answer is known."""
         *_, second, first = sorted([0.0, 0.0, *self.held.values()])
-        log_sum = np.nan
-        if not self._weighted:
-            log_sum = float(sum(count * np.log(count) for count in self.held.values()))
         return Votes(
             n=self.n,
             leader=first,
@@ -91,7 +80,6 @@ class BallotBox:
             distinct=len(self.held),
             empty=self.empty,
             run=self.run,
-            log_sum=log_sum,
             value=np.nan,
         )
 
@@ -122,8 +110,7 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: np.ndarray | None
     classes = np.asarray(classes)
     worth = np.asarray(worth, dtype=float)
     streams, steps = classes.shape
-    most_votes = steps if weights is None else None
-    boxes = _BallotBoxes(streams, int(classes.max(initial=0)) + 1, most_votes)
+    boxes = _BallotBoxes(streams, int(classes.max(initial=0)) + 1)
     # A step is one row of memory, so that it is read and written in one piece.
     classes_by_step = classes.T.copy()
     worth_by_step = worth.T.copy()
@@ -138,11 +125,10 @@ def count_votes(classes: ArrayLike, worth: ArrayLike, weights: np.ndarray | None
 class _BallotBoxes:
     """The votes on many questions at once, one answer to each at a time.
 
-    Every array has one entry per stream. ``most_votes`` is what a class may get, None where votes
-    are weighted.
+    Every array has one entry per stream.
     """
 
-    def __init__(self, streams: int, classes: int, most_votes: int | None) -> None:
+    def __init__(self, streams: int, classes: int) -> None:
         self._rows = np.arange(streams)
         self._held = np.zeros((streams, classes))  # votes of each class
         self._last = np.full(streams, -1)  # class of the last answer
@@ -152,11 +138,8 @@ class _BallotBoxes:
         self._distinct = np.zeros(streams)
         self._empty = np.zeros(streams)
         self._run = np.zeros(streams)
-        self._log_sum = np.full(streams, np.nan if most_votes is None else 0.0)
         self._tied = np.zeros(streams)  # classes that lead together
         self._tied_worth = np.zeros(streams)  # and their worth, added up
-        counts = np.arange(0 if most_votes is None else most_votes + 1)
-        self._log_terms = counts * np.log(np.maximum(counts, 1))  # c log c for every count c
 
     def add(self, classes: np.ndarray, worth: np.ndarray, weight: float | np.ndarray) -> None:
         """Count one more answer of every stream; a negative class is one that was not readable."""
@@ -166,9 +149,6 @@ class _BallotBoxes:
         now = before + read * weight
         self._held[self._rows, own] = now
         self._update_leaders(read, before, now, worth)
-        if self._log_terms.size:
-            added = self._log_terms[now.astype(int)]
-            self._log_sum = self._log_sum + added - self._log_terms[before.astype(int)]
         self._run = read * (self._run * (classes == self._last) + 1)
         self._last = classes
         self._distinct += read & (before == 0)
@@ -202,6 +182,5 @@ class _BallotBoxes:
             distinct=self._distinct,
             empty=self._empty,
             run=self._run,
-            log_sum=self._log_sum,
             value=self._tied_worth / np.maximum(self._tied, 1),
         )

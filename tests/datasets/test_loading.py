@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import math
 import sys
 from pathlib import Path
 
@@ -52,13 +51,9 @@ def test_load(tmp_path):
         "",
     )
     mine = adalib.load(str(path))
-    assert isinstance(mine, adalib.Responses)
-    assert (mine.n, mine.samples) == (2, 3)
-    assert list(mine.ids) == ["q1", "7"]
-    assert list(mine.questions) == ["2 + 2?"] * 2
-    assert list(mine.golds) == ["4", "4"]
+    assert (mine.ids, mine.golds, mine.levels) == (["q1", "7"], ["4", "4"], [2, None])
+    assert mine.questions == ["2 + 2?"] * 2
     assert mine.answers == [["4", "5", ""]] * 2
-    assert mine.levels == [2, None]
     assert mine.tokens.tolist() == [[3, 4, 5.5], [1, 1, 1]]
     assert mine.correct is None
     assert mine.extras == {"family": ["sum", None]}
@@ -87,38 +82,8 @@ def test_numbers_survive_reading(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        (
-            [line(), line(id="b", gold=...)],
-            ', line 2: has no "gold"',
-        ),
-        (
-            [line(answers=[None])],
-            ', line 1: "answers"[0] is null',
-        ),
-        (
-            [line(), "", line(id="b", answers=["4"])],
-            ", line 3: has 1 answers, line 1 has 3",
-        ),
-        ([line(), line(id="b"), line()], ", line 3: id 'q1' is already on line 1"),
-        ([line(tokens=[1, 2, math.nan])], ", line 1: holds NaN"),
-        ([line(tokens=[1, 2, -math.inf])], ", line 1: holds -Infinity"),
-        (
-            [line(tokens=[1, 2, 10**400])],
-            ", line 1: holds the number 10000000000000000000",
-        ),
-        (
-            [line(tokens=[1, 2, 10**20])],
-            ', line 1: "tokens"[2] is 100000000000000000000',
-        ),
-        ([line(tokens=[1, 2])], ', line 1: "tokens" has 2 entries for 3 answers'),
-        (
-            [line(logprob=[-1, 0, -3]), line(id="b")],
-            ', line 2: has no "logprob", line 1 has',
-        ),
-        ([line(correct=[1, 0, None])], ', line 1: "correct"[2] is null'),
         ([line(), b'{"id": "\xff"}'], ", line 2: byte 9 is not UTF-8"),
         ([line().encode("utf-16")], ", line 1: byte 1 is not UTF-8"),
-        ([], ": holds no questions"),
         (["", "  ", "\t", "\r\n"], ": holds no questions"),
     ],
 )
@@ -159,45 +124,30 @@ def test_texts_are_joined_by_id_or_line(tmp_path):
         "Ann has 12 hens.\nShe buys 5% more. How many has she?",
         "Is $\\sqrt{2}<2$?",
     ]
-    lines = [
-        {
-            "id": f"toy-test-{i}",
-            "question": text,
-            "gold": "9",
-            "texts": ["Answer: 9", "8"],
-            "finish": ["stop"] * 2,
-        }
-        for i, text in enumerate(questions)
-    ]
-    asked = [1, 2]
-    path = write(tmp_path, *(json.dumps(read_answers.without_texts(dict(lines[i]))) for i in asked))
+    reply = {"gold": "9", "texts": ["Answer: 9", "8"], "finish": ["stop"] * 2}
+    lines = [{"id": f"toy-test-{i}", "question": text, **reply} for i, text in enumerate(questions)]
+
+    def written(records, name):
+        return write(tmp_path, *map(json.dumps, records), name=name)
+
+    path = written([read_answers.without_texts(dict(one)) for one in lines[1:]], "mine.jsonl")
     apart = load(path)
     assert apart.questions == apart.ids == ["toy-test-1", "toy-test-2"]
     assert apart.answers == [["9", "8"]] * 2
     assert apart.values.tolist() == [[1, 0]] * 2
-    own = write(tmp_path, *(json.dumps(lines[i]) for i in (2, 0, 1)), name="own.jsonl")
-    official = write(
-        tmp_path, *(json.dumps({"problem": text}) for text in questions), name="official.jsonl"
-    )
-    for texts in (own, official):
-        whole = load(path, texts=texts)
-        assert whole.questions == [questions[i] for i in asked]
-        for features in (adalib.text_features, extra_features):
-            assert features(apart.questions).equals(features([questions[i] for i in asked]))
-            assert features(whole.questions).equals(features(apart.questions))
+    for features in (adalib.text_features, extra_features):
+        assert features(apart.questions).equals(features(questions[1:]))
+    for texts in (lines[::-1], [{"problem": text} for text in questions]):
+        whole = load(path, texts=written(texts, "texts.jsonl"))
+        assert whole.questions == questions[1:]
     whole.save(tmp_path / "whole.jsonl")
     assert [text.ngrams for text in load(tmp_path / "whole.jsonl").questions] == [
-        t.ngrams for t in apart.questions
+        text.ngrams for text in apart.questions
     ]
-    other = write(
-        tmp_path,
-        *(json.dumps({"question": text}) for text in reversed(questions)),
-        name="other.jsonl",
-    )
     with pytest.raises(DataError, match="'toy-test-2' has another text"):
-        load(path, texts=other)
+        load(path, texts=written([{"question": text} for text in questions[::-1]], "other.jsonl"))
     with pytest.raises(DataError, match="has no question 'toy-test-2'"):
-        load(path, texts=write(tmp_path, json.dumps(lines[1]), name="one.jsonl"))
+        load(path, texts=written(lines[1:2], "one.jsonl"))
     broken = json.loads(path.read_text().splitlines()[0])
     broken["read"]["ngrams"].pop()
-    assert '"ngrams" has 511' in complaint(write(tmp_path, json.dumps(broken)))
+    assert '"ngrams" has 511' in complaint(written([broken], "broken.jsonl"))

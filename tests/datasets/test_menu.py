@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import adalib
 from adalib.cli import main
 from adalib.datasets.menu import Menu
-from adalib.evaluate.heldout import PaidFeatures, held_out
+from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.solve.reference import lp_value
 
 
@@ -57,25 +57,16 @@ def write(path, records):
 
 
 def test_an_arm_is_a_column_of_its_model_at_its_price():
-    menu, budgets = two_models(), (1, 2, 4)
+    menu, budgets = two_models().priced({"small": 1, "large": 1.5}), (1, 2, 4)
     table = menu.table(budgets)
-    assert table.cost.tolist() == [10, 20, 40, 40, 80, 160]
-    assert table.budgets == ("small x1", "small x2", "small x4", "large x1", "large x2", "large x4")
+    assert table.cost.tolist() == [10, 20, 30, 40, 60, 120]
+    assert table.budgets == ("small x1", "small x2", "large x1", "small x4", "large x2", "large x4")
     for column, (name, b) in enumerate(menu.arms(budgets)):
         own = menu.models[name].table(budgets)
         assert np.array_equal(table.acc[:, column], own.acc[:, budgets.index(b)])
-
-
-@given(st.lists(st.floats(0.1, 50), min_size=2, max_size=2), st.floats(0, 1))
-def test_the_frontier_of_a_menu_is_the_linear_programs(prices, share):
-    menu = two_models(n=12, samples=8).priced(
-        dict(zip(("small", "large"), prices, strict=True)), per="samples"
-    )
-    table = menu.table((1, 2, 4))
-    budget = float(table.cost[0] + share * (table.cost[-1] - table.cost[0]))
-    assert adalib.frontier(table.acc, table.cost).at(budget).bound == pytest.approx(
-        lp_value(table.acc, table.cost, budget), abs=1e-8
-    )
+    for budget in (12, 25, 70):
+        expected = lp_value(table.acc, table.cost, budget)
+        assert adalib.frontier(table).at(budget).bound == pytest.approx(expected, abs=1e-8)
 
 
 def test_a_file_of_several_models_is_the_files_one_after_the_other(tmp_path):
@@ -131,11 +122,6 @@ def test_own_costs_never_fall(tokens):
         assert paid.tolist() == [max(own[: j + 1]) for j in range(3)]
 
 
-def test_own_costs_need_tokens():
-    with pytest.raises(adalib.DataError, match="a has no tokens"):
-        Menu({"a": answers([0.5] * 3, 4, 0)}, per_question=True)
-
-
 def test_default_prices(tmp_path):
     records = lines(two_models(n=6, samples=4))
     plain = [{**record, "tokens": None, "price": 1} for record in records]
@@ -181,6 +167,8 @@ def test_prices_must_fit_the_models():
     without = Menu({"a": answers([0.5] * 3, 4, 0)})
     with pytest.raises(adalib.DataError, match="no tokens"):
         without.priced({"a": 1}, per="tokens")
+    with pytest.raises(adalib.DataError, match="a has no tokens"):
+        replace(without, per_question=True)
     with pytest.raises(adalib.DataError, match="at least one model"):
         Menu({})
 
@@ -201,7 +189,8 @@ def test_halves_cost_what_the_whole_costs():
 def test_a_menu_of_one_model_is_evaluated_like_the_model():
     alone = answers([0.2, 0.5, 0.8] * 4, 8, 5)
     one, plain = (
-        held_out(of, [1.5, 3], (1, 2, 4), noises=0) for of in (Menu({"it": alone}), alone)
+        held_out(of, [1.5, 3], (1, 2, 4), noises=0, protocol=Protocol(folds=2))
+        for of in (Menu({"it": alone}), alone)
     )
     found, expected = (
         [(r.policy, r.cost, r.accuracy, r.gain) for r in rows] for rows in (one, plain)
@@ -227,7 +216,7 @@ def test_held_out_learns_whom_to_ask():
 
 
 def test_commands_take_a_menu(tmp_path, capsys):
-    file = str(write(tmp_path / "menu.jsonl", lines(two_models())))
+    file = str(write(tmp_path / "menu.jsonl", lines(two_models(n=12, samples=8))))
     assert main(["solve", file, "--budget", "25", "--budgets", "1,2,4", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found["labels"].values()) <= {

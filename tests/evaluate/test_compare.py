@@ -16,7 +16,7 @@ PLANNED = (*BASELINES, "label", "curve")
 def answers():
     sampled = beta_population(30, 2, 1).sample(16)
     tokens = np.random.default_rng(1).integers(20, 200, (30, 16))
-    return replace(sampled, tokens=tokens, extras={"family": [f"f{i // 3}" for i in range(30)]})
+    return replace(sampled, tokens=tokens, extras={"family": [f"f{i // 10}" for i in range(30)]})
 
 
 def test_every_policy_has_a_row_in_average_answers(answers):

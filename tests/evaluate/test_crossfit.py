@@ -1,7 +1,7 @@
-"""Intervals and the honest oracle, against closed forms, enumeration of every sample, and simulated
-truth."""
+"""The honest oracle, against closed forms, loops over samples, and a population that nothing
+helps."""
 
-from itertools import product
+from dataclasses import replace
 from math import comb
 
 import numpy as np
@@ -12,16 +12,10 @@ from hypothesis.extra import numpy as hnp
 
 import adalib
 from adalib.datasets.files import DataError
-from adalib.datasets.populations import Population, beta_population, flat_null, two_answer
+from adalib.datasets.populations import Population, flat_null
 from adalib.evaluate.crossfit import cross_fitted_oracle, rehearse_oracle, score_oracle
 from adalib.table import UtilityTable
-from adalib.vote.estimators import acc_iid, acc_subsets
-
-
-def within(found: np.ndarray, expected: float, errors: float = 4.0) -> bool:
-    """Whether the mean of independent numbers is as close to the expected one as chance allows."""
-    return abs(found.mean() - expected) < errors * found.std() / np.sqrt(found.size)
-
+from adalib.vote.estimators import acc_iid
 
 PAIRS = hnp.arrays(
     int, st.tuples(st.just(2), st.integers(2, 5), st.integers(1, 4)), elements=st.integers(0, 12)
@@ -41,46 +35,6 @@ def test_labels_are_looked_up_in_the_other_table(pair, target):
     assert score_oracle(choose, choose, [target]).optimism.mean.tolist() == [0]
 
 
-def every_sample(p, R, budgets):
-    """All tables that R samples of two-answer questions can give, with their probabilities."""
-    for counts in product(range(R + 1), repeat=len(p)):
-        chance = np.prod(
-            [comb(R, k) * q**k * (1 - q) ** (R - k) for k, q in zip(counts, p, strict=True)]
-        )
-        classes = np.array([[0] * k + [1] * (R - k) for k in counts])
-        yield (
-            chance,
-            UtilityTable(
-                acc_subsets(classes, classes == 0, budgets), np.array(budgets, dtype=float), budgets
-            ),
-        )
-
-
-@pytest.mark.parametrize("p", [(0.5, 0.5), (0.7, 0.4), (0.6, 0.9)])
-@pytest.mark.parametrize("target", [1.0, 2.0, 3.0])
-def test_the_truth_lies_between_cross_fitted_and_in_sample(p, target):
-    """Expectations are exact here: every sample of 3 answers to two questions, weighted by its
-    probability."""
-    budgets = (1, 3)
-    truth = two_answer(p).table(budgets)
-    samples = list(every_sample(p, 3, budgets))
-    assert sum(chance for chance, _ in samples) == pytest.approx(1)
-    best = adalib.frontier(truth.acc, truth.cost).at(target).accuracy
-    claimed = sum(chance * score_oracle(t, t, [target]).claimed.mean() for chance, t in samples)
-    true_table = UtilityTable(truth.acc, truth.cost, budgets)
-    labelled = sum(
-        chance * score_oracle(t, true_table, [target]).accuracy.mean() for chance, t in samples
-    )
-    pairs = (
-        (a * b, score_oracle(one, other, [target]))
-        for (a, one), (b, other) in product(samples, samples)
-    )
-    crossed = sum(chance * score.accuracy.mean() for chance, score in pairs)
-    assert crossed == pytest.approx(labelled)  # scoring on fresh samples is unbiased
-    assert crossed <= best + 1e-12
-    assert claimed >= best - 1e-12
-
-
 @pytest.mark.parametrize("trials", [1, 8, 16])
 def test_optimism_of_two_flat_budgets_is_a_binomial_coefficient(trials):
     """The larger of two means of R fair coins exceeds 1/2 by C(2R, R) / (2 * 4^R) on average."""
@@ -89,36 +43,35 @@ def test_optimism_of_two_flat_budgets_is_a_binomial_coefficient(trials):
     found = score_oracle(
         UtilityTable(estimate, [1, 1]), UtilityTable(np.full((n, 2), 0.5), [1, 1]), [1]
     )
-    assert within(found.claimed - found.accuracy, comb(2 * trials, trials) / (2 * 4**trials))
+    optimism = found.claimed - found.accuracy
+    chance = 4 * optimism.std() / np.sqrt(n)
+    expected = comb(2 * trials, trials) / (2 * 4**trials)
+    assert optimism.mean() == pytest.approx(expected, abs=chance)
 
 
-@pytest.mark.parametrize("R", [16, 48])
-def test_optimism_on_fair_coins_is_a_finite_sum(R):
-    """With two answers the estimates of all budgets are functions of one count, so the expectation
-    can be summed."""
-    budgets = (1, 4, 16)
-    classes = np.arange(R)[None, :] >= np.arange(R + 1)[:, None]  # row k: k right answers
-    best = acc_subsets(classes.astype(int), ~classes, budgets).max(axis=1)
-    expected = sum(comb(R, k) / 2**R * best[k] for k in range(R + 1))
-    found = rehearse_oracle(two_answer(np.full(500, 0.5)), R, [16], budgets, draws=10)
-    assert within(found.claimed, expected)
-    assert found.value.mean == pytest.approx(0.5)
-
-
-def test_a_rehearsal_is_a_loop_over_samples():
+@pytest.mark.parametrize("options", [{}, {"estimator": "windows", "ties": "first"}])
+def test_a_rehearsal_is_a_loop_over_samples(options):
     probs = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.4, 0.6, 0.0], [1 / 3, 1 / 3, 1 / 3]])
     population = Population(probs, np.zeros(4, dtype=int), empty=2)
     budgets, targets = (1, 2, 4), (1.5, 2.5)
     truth = population.table(budgets)
     assert truth.acc == pytest.approx(acc_iid(probs, 0, budgets, empty=2))
-    for options in ({}, {"estimator": "windows", "ties": "first"}):
-        found = rehearse_oracle(population, 10, targets, budgets, draws=3, seed=5, **options)
-        for d in range(3):
-            one = score_oracle(
-                population.sample(10, 5 + d).table(budgets, **options), truth, targets
-            )
-            for name in ("claimed", "accuracy", "cost"):
-                assert getattr(found, name)[d] == pytest.approx(getattr(one, name).mean(axis=0))
+    found, crossed = (
+        rehearse_oracle(population, 10, targets, budgets, draws=3, seed=5, halves=halves, **options)
+        for halves in (False, True)
+    )
+    for d in range(3):
+        sample = population.sample(10, 5 + d)
+        one = score_oracle(sample.table(budgets, **options), truth, targets)
+        halves = [
+            replace(sample, answers=[row[part] for row in sample.answers]).table(budgets, **options)
+            for part in (slice(5), slice(5, 10))
+        ]
+        there, back = score_oracle(*halves, targets), score_oracle(*halves[::-1], targets)
+        for name in ("claimed", "accuracy", "cost"):
+            assert getattr(found, name)[d] == pytest.approx(getattr(one, name).mean(axis=0))
+            both = getattr(there, name) + getattr(back, name)
+            assert getattr(crossed, name)[d] == pytest.approx(both.mean(axis=0) / 2)
 
 
 def test_cross_fitting_is_both_directions_averaged():
@@ -130,25 +83,9 @@ def test_cross_fitting_is_both_directions_averaged():
         assert getattr(found, name) == pytest.approx(
             (getattr(there, name) + getattr(back, name)) / 2
         )
-    more = cross_fitted_oracle(responses, [1.5, 2], splits=3)
-    assert more.accuracy.shape == (responses.n, 2)
-    assert (more.cost.mean(axis=0) <= [1.5, 2]).all()
     tokens = responses.tokens.mean()  # the other half's are paid
     found = cross_fitted_oracle(responses, [2 * tokens], (1, 2, 4), splits=2, cost="tokens")
     assert found.cost.mean() == pytest.approx(2 * tokens, rel=0.15)
-
-
-@pytest.mark.parametrize("options", [{}, {"estimator": "windows", "ties": "first"}])
-def test_cross_fitting_scores_labels_from_half_the_samples(options):
-    population, targets = beta_population(100, 0.4, 0.4, seed=1), [1.5, 3]
-    honest = rehearse_oracle(population, 64, targets, draws=40, halves=True, **options)
-    labelled = rehearse_oracle(population, 32, targets, draws=40, seed=100, **options).value.mean
-    best = score_oracle(population.table(), population.table(), targets).accuracy.mean(axis=0)
-    claimed = rehearse_oracle(population, 64, targets, draws=40, **options).claimed
-    for t in range(2):
-        assert within(honest.accuracy[:, t], labelled[t])
-    assert (honest.value.mean < best).all()
-    assert (claimed.mean(axis=0) > best).all()
 
 
 def test_a_null_is_unmasked_by_cross_fitting():
@@ -159,19 +96,10 @@ def test_a_null_is_unmasked_by_cross_fitting():
         assert found.value.low[0] < 0.5 < found.value.high[0]
 
 
-def test_the_interval_covers_as_often_as_it_says():
-    drawn = [beta_population(60, 0.5, 0.5, seed=i).sample(16, i) for i in range(100)]
-    values = [cross_fitted_oracle(answers, [2], (1, 3, 5), splits=1).value for answers in drawn]
-    centre = np.mean([value.mean[0] for value in values])
-    # 95% of them on average; three standard deviations of a binomial share below that.
-    assert np.mean([value.low[0] <= centre <= value.high[0] for value in values]) >= 0.88
-
-
 def test_what_cannot_be_crossed_is_refused():
     few = flat_null(10).sample(24)
     with pytest.raises(DataError, match=r"\b12\b.*\b16\b.*\b32\b"):
         cross_fitted_oracle(few, [2])
-    assert cross_fitted_oracle(few, [2], budgets=(1, 4, 12)).accuracy.shape == (10, 1)
     with pytest.raises(ValueError, match="at least 1"):
         cross_fitted_oracle(few, [2], budgets=(1, 4), splits=0)
     one, two = UtilityTable([[0.5]], [1]), UtilityTable([[0.5]], [1], ids=["other"])

@@ -1,11 +1,15 @@
-"""Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by
-row."""
+"""Tables of every kind, for the tests of the solvers: ties, flat rows, equal costs, costs by row.
+For those of policies, one whose curves a feature tells, and answers of many lengths."""
 
+import functools
 import itertools
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from hypothesis import strategies as st
 
+from adalib.datasets.populations import beta_population, two_answer
 from adalib.table import check_table
 
 
@@ -85,3 +89,18 @@ def tables(draw, rows=12, columns=7):
     kind = draw(st.sampled_from(KINDS))
     n, k = draw(st.integers(1, rows)), draw(st.integers(1, columns))
     return random_table(kind, n, k, np.random.default_rng(draw(st.integers(0, 2**32))))
+
+
+@functools.cache
+def known_curves():
+    """Questions whose curve is a function of their first feature; the second is noise."""
+    rng = np.random.default_rng(7)
+    features = pd.DataFrame({"u": rng.random(600), "noise": rng.standard_normal(600)})
+    return features, two_answer(features["u"]).acc()
+
+
+def timed_answers():
+    """Answers of exponential lengths, for races."""
+    sampled = beta_population(80, 2, 1, seed=1).sample(12)
+    tokens = np.random.default_rng(0).exponential(20, (80, 12)).round() + 1
+    return replace(sampled, tokens=tokens)

@@ -5,7 +5,7 @@ import pytest
 
 from adalib.datasets.populations import beta_population
 from adalib.sequential.peers import PEERS, TunedRules, Window
-from adalib.sequential.rules import Confidence, Fixed, Margin, points_of, stopping_points
+from adalib.sequential.rules import stopping_points
 from adalib.sequential.votes import count_votes
 
 
@@ -14,15 +14,6 @@ def test_every_family_meets_its_budget(name):
     teach, score = beta_population(120, 1.5, 1.5).sample(48).split_samples(0)
     played = TunedRules(PEERS[name]).fit(teach).replay(score, [1.0, 1.5, 3.0])
     assert played.cost.mean(axis=0) == pytest.approx([1.0, 1.5, 3.0], rel=0.06)
-
-
-@pytest.mark.parametrize("name", PEERS)
-def test_rules_played_together_stop_where_each_does_alone(name):
-    classes = np.random.default_rng(2).integers(-1, 4, size=(60, 30))
-    votes = count_votes(classes, np.zeros(classes.shape)).at([0, 1, 2, 3, 5, 8, 13, 29])
-    rules = [*PEERS[name], Fixed(3), Margin(3, 9, 4), Confidence(0.9)]
-    for rule, together in zip(rules, points_of(rules, votes).T, strict=True):
-        assert np.array_equal(together, stopping_points(rule, votes)), rule
 
 
 def test_a_window_stops_where_all_of_it_agree():

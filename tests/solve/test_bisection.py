@@ -10,7 +10,6 @@ from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import TIE, average_cost, oracle_labels
 from adalib.solve.reference import lp_value
-from adalib.table import UtilityTable
 
 
 @given(tables(5, 4), st.floats(0, 1.2))
@@ -39,13 +38,6 @@ def test_bisection_halves_its_bracket(table, share):
 @pytest.mark.parametrize(
     ("acc", "cost", "budget", "ends", "lam"),
     [
-        (
-            [[0.0, 1.0], [0.0, 1.0]],
-            [1, 16],
-            8.5,
-            (1.0, 16.0, 7.5),
-            1 / 15,
-        ),  # a budget inside a jump
         # Both gain 1/48 a unit of cost, one in a step of 1 and one in a step of 12: no price lies
         # between them.
         (
@@ -93,10 +85,3 @@ def test_a_draw_mixes_question_by_question():
 def test_a_budget_that_no_price_reaches_is_named():
     with pytest.raises(ValueError, match=r"0\.15;.* 0\.1\b"):
         bisect([[0, 1]], [0.1, 0.2], 0.15)
-
-
-def test_a_table_goes_in_place_of_its_arrays():
-    acc, cost = [[0.1, 0.9], [0.1, 0.9]], [1, 16]
-    table = UtilityTable(acc, cost)
-    assert bisect(table, 8.5).cost == bisect(acc, cost, 8.5).cost
-    assert mix(table, budget=8.5).accuracy == mix(acc, cost, 8.5).accuracy

@@ -9,7 +9,6 @@ from random_tables import allocations, tables
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average, average_cost, dual, oracle_labels, subdifferential
 from adalib.solve.reference import lp_value
-from adalib.table import UtilityTable
 
 RULES = ["cheapest", "dearest", "random", "first"]
 
@@ -24,10 +23,6 @@ def test_labels_follow_the_rule(table, lam):
         net = [acc[i, j] - lam * wide[i, j] for j in range(acc.shape[1])]
         tied = [j for j in range(len(net)) if net[j] >= max(net) - 1e-12]
         assert label == min(tied, key=lambda j: (wide[i, j], j))
-    # Each unit bought beyond a cheaper budget brings at least the price, on average; up to a dearer
-    # one, at most.
-    gain, extra = (np.take_along_axis(of, labels[:, None], axis=1) - of for of in (acc, wide))
-    assert (gain >= lam * extra - 1e-11).all()
 
 
 @given(tables(5, 4), prices)
@@ -55,15 +50,6 @@ def test_ties_at_a_computed_breakpoint(low, gain, base, step, unit):
     assert oracle_labels(acc, cost, lam * 0.999).tolist() == [1]
     drawn = {int(oracle_labels(acc, cost, lam, ties="random", rng=seed)[0]) for seed in range(20)}
     assert drawn == {0, 1}
-
-
-def test_three_choices_by_hand():
-    # The second answer brings nothing at all, and is bought on the way to the fourth.
-    assert oracle_labels([[0.2, 0.2, 0.8]], cost=[1, 2, 4], lam=0.03).tolist() == [2]
-    # A price of zero gives the cheapest best column, not the dearest.
-    acc = [[0.2, 0.7, 0.7, 0.1], [1.0, 1.0, 1.0, 1.0], [0.1, 0.2, 0.3, 0.4]]
-    assert oracle_labels(acc, [1, 2, 4, 8], 0).tolist() == [1, 0, 3]
-    assert average_cost(acc, [1, 2, 4, 8], 0) == (2 + 1 + 8) / 3
 
 
 @given(tables(5, 4), st.lists(prices, min_size=2, max_size=6), st.sampled_from(RULES))
@@ -118,15 +104,6 @@ def test_subdifferential_in_a_jump_or_at_zero():
     assert subdifferential(acc, cost, 0.01, 8.5) == (-7.5, -7.5)
     assert subdifferential(acc, cost, 0, 20) == (-np.inf, 4)
     assert subdifferential(acc, cost, 0, 8.5) == (-np.inf, -7.5)
-
-
-def test_a_table_goes_in_place_of_its_arrays():
-    acc, cost = [[0.5, 0.9, 1.0], [0.2, 0.2, 0.2]], [1, 2, 4]
-    table = UtilityTable(acc, cost)
-    assert oracle_labels(table, 0.05).tolist() == oracle_labels(table, lam=0.05).tolist() == [1, 0]
-    assert average_cost(table, 0.05, ties="dearest") == average_cost(acc, cost, 0.05, "dearest")
-    assert dual(table, lam=0.1, budget=2) == dual(acc, cost, 0.1, 2)
-    assert subdifferential(table, 0.1, 2) == subdifferential(acc, cost, 0.1, 2)
 
 
 def test_bad_arguments_are_named():

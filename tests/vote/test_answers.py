@@ -12,16 +12,10 @@ from adalib.vote.answers import answer_classes, same_answer
 SAME = [
     ["1/2", "0.5", ".5", "0.50", "½", r"\frac12", r"\frac{1}{2}", r"\dfrac{1}{2}"],
     ["-1/2", r"-\frac{1}{2}"],
-]
-SAME += [
     ["3 1/2", "3.5"],
     ["1000", "1,000", "1{,}000", "$1,000", "1000 dollars", "1e3"],
     ["1000000", "1,000,000.0"],
-]
-SAME += [
-    ["5", r"\$5", "$5$", "€5", "5 m", "5 cm", "5cm", "x = 5", "x_1 = 5", "f(x) = 5", "2 + 3 = 5"]
-]
-SAME += [
+    ["5", r"\$5", "$5$", "€5", "5 m", "5 cm", "5cm", "x = 5", "x_1 = 5", "f(x) = 5", "2 + 3 = 5"],
     [
         "12",
         "12 apples",
@@ -32,47 +26,38 @@ SAME += [
         r"\sqrt{144}",
         r"3 \times 4 = 12",
         "12 = 12",
-    ]
-]
-SAME += [
+    ],
     ["10", r"10\text{ m}^2", r"10\ \mathrm{cm}"],
     ["60 km/h", "60"],
     ["90", "90°", "90 degrees", r"90^\circ"],
-]
-SAME += [
     ["5 million", "5,000,000"],
     ["1.5 thousand dollars", "1500"],
     ["7", "7.", "7!", "7)", "# 7", ", 7", "**7**"],
-]
-SAME += [["20 (4 * 5)", "20"], ["160days", "160"], ["−3", "-3"], ["0.333333", "1/3"]]
-SAME += [
+    ["20 (4 * 5)", "20"],
+    ["160days", "160"],
+    ["−3", "-3"],
+    ["0.333333", "1/3"],
     ["50%", "50", "50 percent", r"50\%"],
     ["50%", "0.5", "1/2"],
     ["Monday", " monday ", r"\text{Monday}"],
-]
-SAME += [
     ["New York", "newyork"],
     ["B", "(b)", "(B) Paris", "B."],
     ["x+1", "1+x"],
     ["(x+1)^2", "x^2+2x+1"],
-]
-SAME += [
     [r"3\sqrt{2}", r"\sqrt{18}"],
     ["6*7", "42"],
     ["(1 + 2)^2 / 3", "3"],
     ["e^0", "1"],
     ["1, 2", "2, 1"],
-]
-SAME += [
     [r"16,\!471", "16471", "16{,}471"],
     [r"\frac{68}{3}\text{ pounds}", r"\frac{68}{3}", r"\frac{68}{3}^\circ"],
-]
-SAME += [
     [r"8\sqrt{3}\text{ cm}", r"8\sqrt{3}", r"8\sqrt{3} square feet"],
     [r"12\pi\text{ cubic inches}", r"12\pi"],
-]
-SAME += [[r"12\text{ gm}", "12"]]
-SAME += [
+    [r"12\text{ gm}", "12"],
+    ["6000%", "6000"],
+    ["150%", "1.5"],
+    ["100%", "1"],
+    ["0%", "0"],
     ["(1, 2)", "(1,2)", r"\left(1, 2\right)"],
     ["2π", r"2\pi"],
     ["x²", "x^2"],
@@ -100,8 +85,6 @@ DIFFERENT = [
     "2e-9",
     "-5",
     "5",
-]
-DIFFERENT += [
     "3a",
     "3",
     "5m",
@@ -116,8 +99,6 @@ DIFFERENT += [
     "0.75",
     "12 12",
     "144",
-]
-DIFFERENT += [
     "2 (x + 1)",
     "5 +",
     "3, 4",
@@ -128,12 +109,23 @@ DIFFERENT += [
     "1/0",
     "Monday",
     "Tuesday",
+    r"\frac{1}{2} x",
+    r"\sqrt{2} and more",
+    r"\sqrt{2}",
+    "A",
+    "B",
+    "x",
+    "y",
+    "3 hours 20 minutes",
+    "",
+    "",
+    " ",
 ]
-DIFFERENT += [r"\frac{1}{2} x", r"\sqrt{2} and more", r"\sqrt{2}"]
-DIFFERENT += ["A", "B", "x", "y", "3 hours 20 minutes", "", "", " "]
 
 
-@pytest.mark.parametrize("group", [DIFFERENT, ["50", "0.5"], ["1/0 million", "1"]])
+@pytest.mark.parametrize(
+    "group", [DIFFERENT, ["50", "0.5"], ["1/0 million", "1"], ["6000%", "60"], ["-200%", "-2"]]
+)
 def test_different_answers(group):
     assert [pair for pair in permutations(group, 2) if same_answer(*pair)] == []
 
@@ -168,13 +160,6 @@ def test_thousands_commas(n):
     assert same_answer(f"{n:,}", str(n))
 
 
-def test_classes():
-    answers = ["7", "1/2", "", "0.5", "7.0", " ", "x+1", "1+x", "Paris", "paris"]
-    assert answer_classes(answers).tolist() == [0, 1, -1, 1, 0, -1, 2, 2, 3, 3]
-    assert answer_classes([]).tolist() == []
-    assert answer_classes([""]).dtype.kind == "i"
-
-
 @given(
     st.lists(st.sampled_from(["50%", "50", "0.5", "1/2", "", "x", "50 %", "0.500", "B", "b) yes"]))
 )
@@ -187,12 +172,3 @@ def test_classes_are_a_partition_by_the_first_member(answers):
             assert not answer
         else:
             assert same_answer(answers[int(np.argmax(classes == c))], answer)
-
-
-def test_a_percentage_is_not_a_whole_number_of_wholes():
-    assert not same_answer("6000%", "60")
-    assert not same_answer("-200%", "-2")
-    assert same_answer("6000%", "6000")
-    assert same_answer("150%", "1.5")
-    assert same_answer("100%", "1")
-    assert same_answer("0%", "0")

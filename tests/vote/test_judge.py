@@ -27,19 +27,28 @@ PASSED = {
         "x^" * 20 + "x",
         "x_" * 50 + "x",
         r"e^{e^{e^{9}}}",
+        "[0,((((9)!)!)!)]",
+        "[0,(9^{9})!]",
     ],
     "a number too large to work out": [
         r"\sin(9^{99})",
         "((9^{99})^{99})^{99}",
         "2^{99999}+x",
         "x+12345!",
+        "1e999999999+x",
+        r"\binom{9^{99}}{99}",
     ],
-    "a root that is no plain number": [r"\sqrt[9^{99}]{2}"],
+    "a root that is no plain number": [
+        r"\sqrt[9^{99}]{2}",
+    ],
     "brackets nested deeper than 8": [
         "(" * 40 + "x" + ")" * 40,
         r"\frac{" * 15 + "1" + "}{2}" * 15,
+        "|" * 20 + "x" + "|" * 20,
     ],
-    "more than 10 functions": [r"\sin" * 30 + "x"],
+    "more than 10 functions": [
+        r"\sin" * 30 + "x",
+    ],
     "longer than 200 characters": [
         "+".join(["x"] * 1000),
         rf"\begin{{pmatrix}}{'1&' * 999}1\end{{pmatrix}}",
@@ -48,60 +57,58 @@ PASSED = {
         r"\sum_{k=1}^{999}k",
         r"\Gamma(99999999)",
         r"x|_{x=9^{999}}",
+        r"\begin{vmatrix}1&2\\3&4\end{vmatrix}",
     ],
-    "Derivative, which is not worked out": [r"\frac{d}{dx}x^{9}"],
+    "Derivative, which is not worked out": [
+        r"\frac{d}{dx}x^{9}",
+    ],
 }
-PASSED["a tower"] += ["[0,((((9)!)!)!)]", "[0,(9^{9})!]"]
-PASSED["a number too large to work out"] += ["1e999999999+x", r"\binom{9^{99}}{99}"]
-PASSED["brackets nested deeper than 8"] += ["|" * 20 + "x" + "|" * 20]
-PASSED["an operation that is not worked out"] += [r"\begin{vmatrix}1&2\\3&4\end{vmatrix}"]
 HOSTILE = {text: limit for limit, texts in PASSED.items() for text in texts}
 
 SAME = [
     (r"\sqrt{50}", r"5\sqrt{2}"),
     (r"\sqrt{3+2\sqrt{2}}", r"1+\sqrt{2}"),
     (r"\frac{x^2-1}{x-1}", "x+1"),
-]
-SAME += [(r"\sin(x)^{2}+\cos(x)^{2}+y", "1+y"), (r"\binom{5}{2}x", "10x"), (r"f(x+1)", "f(1+x)")]
-SAME += [
+    (r"\sin(x)^{2}+\cos(x)^{2}+y", "1+y"),
+    (r"\binom{5}{2}x", "10x"),
+    (r"f(x+1)", "f(1+x)"),
     (r"1\pm\sqrt{2}", r"1+\sqrt{2},1-\sqrt{2}"),
     (r"\{1,2,3\}", r"\{3,\sqrt{4},1\}"),
     ("(1,2)", "1,2"),
-]
-SAME += [(r"[\frac{1}{2},\infty)", r"[\frac{2}{4},\infty)")]
-SAME += [(r"(-\infty,2)\cup(2,\infty)", r"\mathbb{R}\setminus\{2\}"), (r"(0,2)\cup(1,3)", "(0,3)")]
-SAME += [
+    (r"[\frac{1}{2},\infty)", r"[\frac{2}{4},\infty)"),
+    (r"(-\infty,2)\cup(2,\infty)", r"\mathbb{R}\setminus\{2\}"),
+    (r"(0,2)\cup(1,3)", "(0,3)"),
     (r"(2,3)\cup(0,1)", r"(0,1)\cup(2,3)"),
     ("x>2", r"(2,\infty)"),
     (r"3<x\le4", "(3,4]"),
     ("2x+2y=10", "y+x=5"),
-]
-SAME += [("x<y", "y>x"), ("x+y=3z", "3z")]
-SAME += [
+    ("x<y", "y>x"),
+    ("x>2, y>3", "3<y, x>2"),
+    ("x+y=3z", "3z"),
     (
         r"\begin{pmatrix}1&2\\3&4\end{pmatrix}",
         r"\begin{pmatrix}1&\sqrt{4}\\3&\frac{8}{2}\end{pmatrix}",
-    )
-]
-SAME += [("(x+1)^{99}(x+1)", "(x+1)^{100}")]
-SAME += [
+    ),
+    ("(x+1)^{99}(x+1)", "(x+1)^{100}"),
     (
         r"\frac{8}{49}\begin{pmatrix}2\\x\end{pmatrix}",
         r"\begin{pmatrix}16/49\\\frac{8x}{49}\end{pmatrix}",
-    )
+    ),
 ]
 DIFFERENT = [
     (r"\sqrt{x^2}", "x"),
     (r"\frac{1+\min(k^{2},1)}{4}", r"\frac{1}{2}"),
     ("(1,2)", "(2,1)"),
-]
-DIFFERENT += [("(1,2)", "[1,2]"), (r"(0,1)\cup(1,2)", "(0,2)"), ("x<y", "y<x"), ("x+y=5", "x-y=5")]
-DIFFERENT += [
+    ("(1,2)", "[1,2]"),
+    (r"(0,1)\cup(1,2)", "(0,2)"),
+    ("x<y", "y<x"),
+    ("x+y=5", "x-y=5"),
     (r"\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}"),
     ("(x+1)^{999}", "(1+x)^{998}"),
+    (r"2\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1&2\end{pmatrix}"),
+    (r"e^{\pi\sqrt{163}}", "262537412640768744"),
+    (r"\frac{1}{0}", r"\frac{2}{0}"),
 ]
-DIFFERENT += [(r"2\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1&2\end{pmatrix}")]
-DIFFERENT += [(r"e^{\pi\sqrt{163}}", "262537412640768744"), (r"\frac{1}{0}", r"\frac{2}{0}")]
 
 
 def test_the_quick_parse_reads_what_the_full_one_reads(monkeypatch):
@@ -156,18 +163,6 @@ def test_what_is_given_up_is_told_by_question():
         r"\int x": "an operation that is not worked out",
     }
     assert judged(["x+9^9^9^9"] * 3)[1] == {}  # nothing to compare
-
-
-def test_a_formula_is_read_once(monkeypatch):
-    """Nearly linear: forty different values are never held against each other."""
-    asked = []
-    parse = judge.math_verify.parse
-    monkeypatch.setattr(
-        judge.math_verify, "parse", lambda *a, **k: asked.append(a[0]) or parse(*a, **k)
-    )
-    for _ in range(3):
-        answer_classes([r"\sqrt{1234}+y", r"y+\sqrt{1234}", r"\sqrt{1235}+y"])
-    assert len(asked) == 3
 
 
 def test_all_formulas_of_a_question_share_one_count_of_work(monkeypatch):

@@ -22,7 +22,7 @@ class LiveCount:
 
     def __init__(self, signal: VoteCount) -> None:
         self._signal = signal
-        self._box = BallotBox(weighted=signal.sharpness != 0)
+        self._box = BallotBox()
 
     def add(self, answer: Hashable, fields: Mapping[str, float | None]) -> None:
         weight = 1.0 if answer is None else self._signal.weight(fields)
