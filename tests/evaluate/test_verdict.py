@@ -110,6 +110,24 @@ def test_the_number_of_questions_that_would_do_does():
         assert found.word(times / 1.2) == "cannot tell"
 
 
+def test_choice_and_score_are_separate():
+    """Forty policies without a gain: the best looks good on all questions; its stated gain does
+    not."""
+    looks = [("oracle", 2.0), *((f"policy {j}", 2.0) for j in range(40))]
+    stated, best, claims = [], [], 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        rows = made_up(lambda rng=rng: rng.normal(0, 0.3, 300), looks)
+        (found,) = judgements(rows)
+        stated.append(found.gain.mean[0])
+        best.append(max(row.gains.mean() for row in rows))
+        claims += found.word() == "pays"
+    assert found.rows[0].policy in verdict(rows)
+    assert np.mean(best) > 0.03
+    assert abs(np.mean(stated)) < 4 * 0.3 / np.sqrt(285 * 60)
+    assert claims <= 6  # 5% and two standard deviations
+
+
 def test_other_targets_are_tested_by_themselves():
     looks = [("curve", 1.5), ("curve", 2.0), ("curve", 3.0)]
     gains = iter([np.zeros(400), np.full(400, 0.05), np.full(400, 0.08)])
