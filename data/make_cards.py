@@ -2,8 +2,8 @@
 
 The book includes these cards.
 
-Nothing on a card is typed by hand that could be computed; a test writes the cards again and
-compares."""
+Nothing on a card is typed by hand that could be computed; a test writes some of each kind again
+and compares."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ of an effort, as the mix may. The other policies look at the
 prompt's length, or ask at the lowest effort first and look at that answer's length, at whether two
 or three answers agree, or at both; then they keep the answer or ask once at the effort with the
 largest predicted gain minus the price times the predicted cost. They are scored on questions that
-they did not learn from. The bar is the best random mix of all arms at the cost that was paid. The
-chapter and a test compute a part again."""
+they did not learn from. The bar is the best random mix of all arms at the cost that was paid. A
+test computes a part again."""
 
 from __future__ import annotations
 

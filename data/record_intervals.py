@@ -3,8 +3,8 @@
 The result is data/recorded/intervals.jsonl.
 
 Run ``python data/record_intervals.py`` (about ten minutes on two cores; what is there already is
-kept, so that it can be stopped and started again; ``--anew`` begins anew). "Results" reads it, and
-computes a part of it again.
+kept, so that it can be stopped and started again; ``--anew`` begins anew). The appendix on rivals
+reads it; that page and a test compute a part of it again.
 
 The first parts, one per world, compare ways to bound a mean from below, for one policy. The
 parts called "verdict: ..." let `adalib.verdict` choose among policies and targets.

@@ -5,8 +5,8 @@ The result is data/recorded/minds.jsonl.
 Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is
 kept, so that it can be stopped and started again; ``--anew`` begins anew). Each of three models is
 held out on the questions that fit it and two of them on GSM8K and MATH, at an average of two
-answers; and public reasoning models on three benchmarks, paid by the answer and by the token. The
-chapter and a test compute some of the cells again.
+answers; and public reasoning models on three benchmarks, paid by the answer and by the token. A
+test computes some of the cells again.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 The replication table needs it too. The result is data/recorded/paper.jsonl.
 
 Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept,
-so that it can be stopped and started again; ``--anew`` begins anew). Every chapter trains a stated
-part of it again, which must agree, and so does a test. A line is a held-out row, a row of a table,
-or the columns that a trained model chose, a digit each."""
+so that it can be stopped and started again; ``--anew`` begins anew). Tests train a part of it
+again, which must agree. A line is a held-out row, a row of a table, or the columns that a trained
+model chose, a digit each."""
 
 from __future__ import annotations
 

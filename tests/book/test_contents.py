@@ -62,6 +62,13 @@ def test_every_chapter_that_a_page_mentions_exists(path):
     assert "{ch}`" not in contents.spelled(text, contents.keys(ROOT), path.stem)
 
 
+@pytest.mark.parametrize("page", contents.chapters(appendices=False), ids=lambda page: page.key)
+def test_every_numbered_chapter_has_its_row_on_the_welcome_page(page):
+    rows = (ROOT / "book" / "intro.md").read_text(encoding="utf-8").splitlines()
+    row = next((row for row in rows if row.startswith(f"| {{ch}}`{page.key}` |")), "")
+    assert f"(../{page.name}.ipynb)" in row, "the table of book/intro.md has no row for it"
+
+
 @pytest.mark.parametrize("page", contents.pages(), ids=lambda page: page.key)
 def test_pages_name_chapters_by_key(page):
     if page.path.suffix == ".md":

@@ -2,6 +2,7 @@
 helps."""
 
 from dataclasses import replace
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -12,10 +13,10 @@ from hypothesis.extra import numpy as hnp
 
 import adalib
 from adalib.datasets.files import DataError
-from adalib.datasets.populations import Population, flat_null
+from adalib.datasets.populations import Population, flat_null, two_answer
 from adalib.evaluate.crossfit import cross_fitted_oracle, rehearse_oracle, score_oracle
 from adalib.table import UtilityTable
-from adalib.vote.estimators import acc_iid
+from adalib.vote.estimators import acc_iid, acc_subsets
 
 PAIRS = hnp.arrays(
     int, st.tuples(st.just(2), st.integers(2, 5), st.integers(1, 4)), elements=st.integers(0, 12)
@@ -33,6 +34,34 @@ def test_labels_are_looked_up_in_the_other_table(pair, target):
     assert found.cost.mean() <= target + 1e-12
     assert found.accuracy[:, 0].tolist() == score.acc[np.arange(score.n), best.labels].tolist()
     assert score_oracle(choose, choose, [target]).optimism.mean.tolist() == [0]
+
+
+def every_sample(p, R, budgets):
+    """All tables that R answers to two-answer questions can give, with their probabilities."""
+    for counts in product(range(R + 1), repeat=len(p)):
+        chances = [comb(R, k) * q**k * (1 - q) ** (R - k) for k, q in zip(counts, p, strict=True)]
+        classes = np.array([[0] * k + [1] * (R - k) for k in counts])
+        acc = acc_subsets(classes, classes == 0, budgets)
+        yield np.prod(chances), UtilityTable(acc, budgets)
+
+
+@pytest.mark.parametrize("target", [1.0, 2.0, 3.0])
+def test_the_truth_lies_between_cross_fitted_and_in_sample(target):
+    """By exact sums: every sample of three answers to two questions, and every pair of samples."""
+    budgets, p = (1, 3), (0.7, 0.4)
+    truth = UtilityTable(two_answer(p).acc(budgets), budgets)
+    samples = list(every_sample(p, 3, budgets))
+    best = adalib.frontier(truth).at(target).accuracy
+    claimed = labelled = crossed = 0.0
+    for chance, one in samples:
+        found = score_oracle(one, truth, [target])
+        claimed += chance * found.claimed.mean()
+        labelled += chance * found.accuracy.mean()
+        for other_chance, other in samples:
+            scored = score_oracle(one, other, [target]).accuracy.mean()
+            crossed += chance * other_chance * scored
+    assert crossed == pytest.approx(labelled)  # scoring on fresh samples is unbiased
+    assert labelled - 1e-12 <= best <= claimed + 1e-12
 
 
 @pytest.mark.parametrize("trials", [1, 8, 16])

@@ -8,7 +8,7 @@ import pytest
 
 import adalib
 from adalib.datasets.files import DataError
-from adalib.datasets.folds import members
+from adalib.datasets.folds import deal, members
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.crossfit import cross_fitted_oracle
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
@@ -125,6 +125,30 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
         )
         assert -0.02 < mix.gain <= 1e-12  # chosen on one half, and the bar on the other
         assert mix.cost <= target + 1e-12
+
+
+def test_rows_are_those_of_a_plain_loop(answers_by_word):
+    """The loop of the chapter "Results and ablations", in held_out's folds and both ways round."""
+    few = answers_by_word.take(range(90))
+    phi = np.random.default_rng(1).normal(size=(few.n, 3))
+    fold = deal(members(few, None), 3, 0)
+    halves = [half.table(BUDGETS) for half in few.split_samples(0)]
+    right, spent, gain = np.zeros((3, 2, few.n))
+    for side, (choose, score) in enumerate((halves, halves[::-1])):
+        for out in range(3):
+            train, new = np.flatnonzero(fold != out), np.flatnonzero(fold == out)
+            policy = LabelPolicy().fit(phi[train], choose.acc[train], choose.cost, budget=3)
+            labels = policy.predict(phi[new])
+            right[side, new], spent[side, new] = score.acc[new, labels], score.cost[labels]
+        mix = adalib.best_mix(score.acc, score.cost, spent[side].mean()).expected(score.acc)
+        gain[side] = right[side] - mix
+    learners = {"label": LabelPolicy()}
+    rows = held_out(few, [3], BUDGETS, learners=learners, features=phi, noises=0, protocol=THREE)
+    found, interval = row(rows, "label", 3), adalib.mean_interval(gain.mean(axis=0))
+    assert (found.accuracy, found.cost) == pytest.approx((right.mean(), spent.mean()))
+    assert (found.gain, found.gain_low, found.gain_high) == pytest.approx(
+        (interval.mean, interval.low, interval.high)
+    )
 
 
 def test_copies_and_groups_stay_together(answers_by_word):

@@ -18,7 +18,8 @@ from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.verdict import WRONG, judgements, summary, verdict
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data"))
-from record_intervals import WORLDS, bounds, verdicts
+from record_intervals import TRIALS, WORLDS, bounds, verdicts
+from record_intervals import judgements as simulated
 
 LOOKS = [
     (policy, target) for target in (1.5, 3.0) for policy in ("oracle", "label", "curve", "noise")
@@ -197,6 +198,30 @@ def test_a_part_of_the_record_comes_out_again():
     assert set(WORLDS) < set(recorded("intervals"))
     few = verdicts("nothing moves", samples=2)
     assert [row["cannot tell"] for row in few[:3]] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("method", ["cautious bound", "Bernstein", "bets"])
+def test_a_bound_that_is_called_safe_claims_few_gains_that_are_none(method):
+    without = [name for name, (_, truth) in WORLDS.items() if truth <= 0]
+    rows = [row for name in without for row in recorded("intervals")[name]]
+    assert max(row["pays"] for row in rows if row["method"] == method) <= 0.05
+
+
+def test_the_recorded_verdicts_keep_their_promise():
+    """At most 5% false claims in every world, and the power that the appendix states."""
+    found = {
+        name: {row["questions"]: row for row in recorded("intervals")[f"verdict: {name}"]}
+        for name in TRIALS
+    }
+    for name, trial in TRIALS.items():
+        for row in found[name].values():
+            assert row["named falsely"] <= 0.05, name
+            assert trial.ahead or row["pays"] <= 0.05, name
+    world = "all move by 15 points, gain of 2"
+    stated = found[world][300]["pays"]
+    assert stated == pytest.approx(2 / 5, abs=0.05)
+    again = [one.word() == "pays" for one in simulated(world, 300, 200)]
+    assert np.mean(again) == pytest.approx(stated, abs=0.1)  # three standard errors of 200
 
 
 def test_a_verdict_needs_somebody_who_learns():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from random_tables import known_curves
 from sklearn.linear_model import LinearRegression
+from xgboost import XGBRegressor
 
 import adalib
 from adalib.datasets.populations import two_answer
@@ -39,6 +40,15 @@ def test_curves_that_features_determine_are_recovered():
         oracle = frontier(acc[test], COST).at(cost).bound
         found = acc[test][np.arange(labels.size), labels].mean()
         assert (found - mix) / (oracle - mix) > 0.9
+
+
+def test_the_trees_are_those_of_the_chapter_on_learning():
+    features, acc = known_curves()
+    shallow = {"n_estimators": 100, "max_depth": 3, "learning_rate": 0.05, "max_bin": 64}
+    theirs = XGBRegressor(**shallow, multi_strategy="multi_output_tree", n_jobs=1, random_state=0)
+    theirs.fit(features[:SEEN], acc[:SEEN])
+    ours = CurvePolicy().fit(features[:SEEN], acc[:SEEN], COST).curves(features)
+    np.testing.assert_allclose(ours, theirs.predict(features).clip(0, 1), atol=1e-6)
 
 
 def test_the_price_is_the_lowest_within_the_budget():

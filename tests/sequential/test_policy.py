@@ -344,6 +344,29 @@ def test_induction_against_dynamic_programming(price):
     )
 
 
+def test_induction_is_the_recursion_of_the_chapter_on_stopping():
+    """Least squares at every step back, written out; all streams are in one fold."""
+    rng = np.random.default_rng(1)
+    right = rng.random((400, 6)) < PEOPLE[rng.integers(0, 3, 400)][:, None]
+    classes = np.where(right, 0, rng.integers(1, 4, right.shape))
+    votes = count_votes(classes, right.astype(float))
+    features = [np.array([votes.leader[:, n], votes.distinct[:, n]]) for n in range(5)]
+    features = [np.vstack([one, rng.normal(size=400)]) for one in features]
+    reward, stops = votes.value[:, -1].copy(), np.full(400, 5)
+    for n in reversed(range(5)):
+        reward -= 0.01
+        state = np.column_stack([np.ones(400), features[n].T])
+        gain = state @ np.linalg.lstsq(state, reward - votes.value[:, n], rcond=None)[0]
+        stops[gain <= 0] = n
+        reward[gain <= 0] = votes.value[gain <= 0, n]
+    one_fold = np.zeros(400, dtype=int)
+    _, found = backward_induction(
+        features, votes.value, votes.n, np.array([0.01]), one_fold, ridge=1e-12
+    )
+    assert len(set(stops)) >= 3  # early and late
+    assert np.array_equal(found[:, 0], stops)
+
+
 def test_the_text_left_out_is_a_fit_without():
     x = np.random.default_rng(0).normal(size=(40, 3))
     y = np.array(x[:, :2] > 0, dtype=float)

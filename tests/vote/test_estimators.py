@@ -1,7 +1,7 @@
 """Votes and estimators of Acc(x, b), against enumeration of every subset, window and sequence."""
 
 from collections import Counter
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import comb
 
 import numpy as np
@@ -75,6 +75,21 @@ def test_neither_chunks_nor_the_names_of_classes_change_the_result(estimator, ti
 @pytest.mark.parametrize("ties", TIES)
 def test_a_class_is_worth_the_mean_of_its_members(estimator, ties):
     assert estimator([[0, 0, 0, 1, 1]], [[1, 1, 0, 0, 0]], [5], ties)[0, 0] == pytest.approx(2 / 3)
+
+
+@given(classes=st.lists(st.integers(-1, 6), min_size=2, max_size=40))
+def test_two_answers_are_worth_one_and_a_chance_for_every_empty_one(classes):
+    value = [1, 0.5, 0, 0.25, 0, 0, 0.75]
+    one, two = acc_subsets([classes], spread([classes], value), (1, 2))[0]
+    assert two == pytest.approx((1 + classes.count(-1) / (len(classes) - 1)) * one, abs=1e-12)
+
+
+def test_subsets_are_the_mean_of_windows_over_all_orders():
+    """So their variance is at most that of windows, by Rao and Blackwell."""
+    classes = np.array([0, 0, 1, 2, -1, 1])
+    orders = np.array(list(permutations(classes)))
+    by_order = acc_windows(orders, orders == 0, (1, 2, 3)).mean(axis=0)
+    assert by_order == pytest.approx(acc_subsets([classes], [classes == 0], (1, 2, 3))[0])
 
 
 @given(counts=st.lists(st.integers(1, 20), min_size=2, max_size=5))

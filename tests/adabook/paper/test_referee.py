@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from conftest import ROOT
+from scipy.optimize import linprog
 
 import adabook.paper
 import adalib
@@ -180,6 +181,13 @@ def test_levels_by_plain_counting():
         values = [acc[i, 4] for i, found in enumerate(responses.levels) if found == level]
         cell = cells("Table per_level")[f"gpt-4o-mini-math, level {level}: accuracy at b = 16"]
         assert cell.ours == pytest.approx(sum(values) / len(values))
+
+
+def test_the_gap_of_one_question_by_a_solver_and_by_hand():
+    # Acc = (0, 1), C = (1, 2), B = 1.5: no whole plan but the first is affordable, and it scores 0.
+    relaxed = -linprog([0, -1], A_ub=[[1, 2]], b_ub=[1.5], A_eq=[[1, 1]], b_eq=[1]).fun
+    gap = cells("Prop1")["gap of one question, Acc = (0, 1), B = 1.5"].ours
+    assert gap == pytest.approx(relaxed - 0)
 
 
 def test_labels_from_sixteen_trials_by_counting_pairs():

@@ -113,6 +113,19 @@ def test_a_recorded_policy_is_the_one_that_is_trained_today():
     )
 
 
+def test_the_bill_of_the_sixteenth_feature_comes_out_again():
+    """The chapter "Learning" reads the row: the entropy of an answer that also opens the vote."""
+    word = adalib.load("word-fewshot")
+    first, rest = word.set_aside(0)
+    sixteen = adalib.text_features(word.questions, first.entropy[:, 0])
+    paid = adalib.PaidFeatures(sixteen, first=first)
+    rows = adalib.held_out(rest, [2.0], features=paid, **RECORD["CURVE"])
+    now = next(row for row in rows if row.policy == "curve")
+    then = next(row for row in paper.recorded_rows("entropy reused") if row.target == 2)
+    for part in ("cost", "accuracy", "gain", "gain_low"):
+        assert getattr(now, part) == pytest.approx(getattr(then, part), abs=1e-9)
+
+
 def test_the_recorded_main_table_is_the_one_that_is_computed_today():
     drawn = paper.paper_setting("qwen2.5-7b-math", seed=1)
     table = results.main_table(seed=1).set_index(["setting", "method", "target"])

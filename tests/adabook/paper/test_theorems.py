@@ -16,7 +16,7 @@ from random_tables import allocations, averages, tables
 from adabook.paper import theorems
 from adabook.paper.theorems import COUNTEREXAMPLES, STATEMENTS, Case
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import oracle_labels
+from adalib.solve.oracle import dual, oracle_labels, subdifferential
 from adalib.solve.reference import lp_solution
 from adalib.table import UtilityTable
 
@@ -130,6 +130,75 @@ def test_regret_by_rows():
         drawn = theorems.figure_bounds(case.acc, case.cost, case.other, case.labels)
         assert drawn.printed[1].right == pytest.approx(gaps.mean() * wrong.mean(), abs=1e-11)
         assert drawn.corrected[1].right == pytest.approx(weighted, abs=1e-11)
+
+
+def test_the_price_is_a_supergradient_of_the_solvers_value():
+    """The sensitivity theorem: more budget adds at most its price, and less takes at least it."""
+    for case in DRAWN[280:350]:
+        path = frontier(case.acc, case.cost)
+        best = path.at(case.budget)
+        for budget in (path.cost[0], (path.cost[0] + case.budget) / 2, case.budget + 0.5):
+            value = lp_solution(case.acc, case.cost, budget).value
+            assert value <= best.bound + best.lam * (budget - case.budget) + 1e-8
+
+
+def test_ends_of_the_subdifferential_are_slopes_of_the_bound():
+    step = 1e-7
+    for case in DRAWN[630:]:
+        low, high = subdifferential(case.acc, case.cost, case.lam, case.budget)
+        here, right = dual(case.acc, case.cost, [case.lam, case.lam + step], case.budget)
+        assert (right - here) / step == pytest.approx(high, abs=1e-6)
+        if case.lam > 1e-3:
+            left = dual(case.acc, case.cost, case.lam - step, case.budget)
+            assert (here - left) / step == pytest.approx(low, abs=1e-6)
+
+
+def test_without_a_least_cost_no_price_is_best():
+    """Uniform x in (0, 1], Acc = (0, 1), C = (1, 1 + x), B = 1: the best price grows with N."""
+    for n in (5, 50, 500):
+        x = (np.arange(n) + 0.5) / n
+        acc, cost = np.tile([0.0, 1.0], (n, 1)), np.column_stack([np.ones(n), 1 + x])
+        assert frontier(acc, cost).at(1).lam == pytest.approx(2 * n)
+        assert dual(acc, cost, [1.0, n], 1) == pytest.approx([0.5, 1 / (2 * n)], rel=0.02)
+
+
+def test_continuous_budgets_leave_a_gap_only_where_accuracy_is_not_concave_in_cost():
+    cost = np.linspace(0, 1, 2001)
+    concave = np.array([np.sqrt(cost), 1 - (1 - cost) ** 2])
+    prices = np.geomspace(1e-3, 1e3, 4000)
+    spent = np.array([cost[(concave - lam * cost).argmax(axis=1)].mean() for lam in prices])
+    for budget in (0.05, 0.3, 0.7, 0.99):
+        assert np.abs(spent - budget).min() < 2e-3
+    # Acc = sqrt(b) at the cost b ** (1/4), both concave in b, is the square of its cost.
+    convex = cost[None] ** 2
+    prices = np.linspace(0, 3, 301)
+    assert dual(convex, cost, prices, 0.5).min() == pytest.approx(0.5)
+    assert convex[0, cost <= 0.5].max() == pytest.approx(0.25)
+
+
+def best_stopper(price: float, last: int) -> float:
+    """Net value of the best stopping rule in the half hopeless world, by backward induction.
+
+    Only right answers repeat, so after a pair the vote is right and stays right. Until then all
+    answers differ: the question is hopeless, or none or one of them is right.
+    """
+
+    def all_different(n: int, hopeless: float, none_right: float, one_right: float) -> float:
+        chance = hopeless + none_right + one_right
+        stop = one_right / n - price * n * chance  # a tie of n
+        if n == last:
+            return stop
+        pair = 0.6 * one_right * (1 - price * (n + 1))
+        after = (hopeless, 0.4 * none_right, 0.4 * one_right + 0.6 * none_right)
+        return max(stop, pair + all_different(n + 1, *after))
+
+    return all_different(1, 0.5, 0.2, 0.3)
+
+
+def test_the_oracle_beats_every_stopping_rule_on_half_hopeless_questions():
+    """The oracle scores 0.372 at cost 2; the least bound over prices is what a rule can reach."""
+    bound = min(best_stopper(lam, 61) + 2 * lam for lam in np.linspace(0, 0.2, 2001))
+    assert bound == pytest.approx(0.3532, abs=1e-4)
 
 
 def test_without_atoms_there_is_no_gap():

@@ -1,0 +1,80 @@
+"""What chapters say of their data and of recorded rows, where the page shows the numbers and no
+line of it compares them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adalib
+from adabook.recorded import recorded, recorded_cells
+
+
+@pytest.mark.parametrize("name", ["gsm8k-qwen15", "math-qwen15"])
+def test_motivation_every_kind_occurs_and_the_oracle_is_ahead(name):
+    answers = adalib.load(name)
+    table = answers.table()
+    kinds, counts = np.unique(adalib.archetypes(table), return_counts=True)
+    assert set(kinds) == {"easy", "responsive", "diminishing", "hard"}
+    assert kinds[counts.argmax()] == "hard"
+    found = adalib.cross_fitted_oracle(answers, targets=[2, 4, 8])
+    for target, accuracy in zip(found.targets, found.accuracy.T, strict=True):
+        mix = adalib.best_mix(table.acc, table.cost, target).expected(table.acc)
+        assert adalib.mean_interval(accuracy - mix).low > 0
+
+
+def test_race_quicker_than_one_answer_and_between_parallel_and_one_by_one():
+    record = {
+        part: {(row["policy"], row["budget"]): row for row in rows}
+        for part, rows in recorded("race").items()
+    }
+
+    def races(benchmark):
+        return [
+            cells["race", 2]
+            for part, cells in record.items()
+            if part.startswith(benchmark) and ("race", 2) in cells
+        ]
+
+    def lead(benchmark, rival):
+        return np.mean([race["over"][rival] for race in races(benchmark)], axis=0)
+
+    for benchmark in ("aime-", "gpqa-", "math500-"):
+        assert np.mean([race["waiting"][0] for race in races(benchmark)]) < 1
+        assert lead(benchmark, "parallel")[0] > 0 > lead(benchmark, "one by one, with lengths")[0]
+    assert lead("aime-", "parallel")[1] > 0
+    assert lead("aime-", "one by one, with lengths")[2] > 0  # an interval that includes zero
+    # Short answers are the worse ones on GSM8K: there a race that must be quick loses, and the
+    # other shows no gain.
+    assert record["gsm8k"]["race, waiting at most 0.9", 2]["over"]["parallel"][2] < 0
+    assert record["gsm8k"]["race", 2]["over"]["parallel"][1] <= 0
+
+
+def test_menus_text_gains_on_home_made_sets_and_stopping_everywhere():
+    record = recorded_cells("minds")
+    for part in ("gsm8k-qwen05", "gsm8k-qwen15", "math-qwen05", "math-qwen15"):
+        assert record[part]["stopping: all three", 2]["gain_low"] > 0
+        for policy in ("label policy", "curve policy", "noise"):
+            assert record[part][policy, 2]["gain_low"] <= 0
+    for part in ("word-fewshot", "story-qwen05", "story-qwen15"):
+        assert record[part]["curve policy", 2]["gain_low"] > 0
+        assert record[part]["noise", 2]["gain_low"] <= 0
+
+
+def test_menus_a_moved_policy_keeps_its_gain_and_misses_its_budget():
+    moves = [
+        {row["way"]: row for row in rows if (row["policy"], row["target"]) == ("priced", 4)}
+        for rows in recorded("transfer").values()
+    ]
+    assert len(moves) == 8
+    assert all(move["as it is"]["gain"] > 0 for move in moves)
+    assert max(abs(move["as it is"]["cost"] / 4 - 1) for move in moves) > 0.5
+    assert max(abs(move["refit"]["cost"] / 4 - 1) for move in moves) < 0.05
+
+
+def test_menus_nobody_who_must_guess_gains_by_effort():
+    whole = [found for part, found in recorded_cells("effort").items() if part.count(", ") > 1]
+    middle = [(found, sorted({target for _, target in found})[1]) for found in whole]
+    clear = [found["oracle", target]["gain_low"] > 0 for found, target in middle]
+    assert (len(clear), sum(clear)) == (5, 3)
+    assert all(found["agreement", target]["gain_low"] <= 0 for found, target in middle)
