@@ -73,10 +73,11 @@ dist/.built: $(shell find adalib book/adabook data -type f ! -name '*.pyc') pypr
 	@rm -rf build
 	@touch $@
 
-# Style is checked beside the tests. Where Python for the browser cannot be fetched, tests/live says what to do.
-test: $(VENV)/test.stamp book browser  ## run every check: style, the package, the book in a browser, a real model
+# Python for the browser is fetched beside the test tools, and style is checked beside the tests: both would wait alone.
+# Where that Python cannot be fetched, tests/live says what to do.
+test: book  ## run every check: style, the package, the book in a browser, a real model
+	@$(EDITIONS) live & $(MAKE) --no-print-directory browser && wait
 	@$(MAKE) --no-print-directory lint > _build/lint.log 2>&1 & style=$$!; \
-	$(EDITIONS) live; \
 	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40; tests=$$?; \
 	wait $$style; style=$$?; cat _build/lint.log; test $$tests$$style = 00 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
