@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import adalib
+from adabook.paper.counts import bounds
 from adalib.datasets.loading import bundled
 from adalib.table import ARCHETYPES
 
@@ -118,6 +119,10 @@ MODELS = {
 }
 
 
+#: The sets of answers by models that the paper used.
+PAPER_MODELS = ("gsm8k-gpt4omini", "math-qwen7b")
+
+
 def run_of(name: str) -> tuple[dict, str]:
     """The run that sampled a setting, and the setting's job in it."""
     for path in sorted((HERE / "answers").glob("run-*.json")):
@@ -144,6 +149,8 @@ def card(name: str) -> str:
         return public_card(name)
     if name in efforts():
         return effort_card(name)
+    if name in PAPER_MODELS:
+        return gpt4omini_card(name) if name == "gsm8k-gpt4omini" else counts_card(name)
     responses = adalib.load(name)
     run, job = run_of(name)
     questions, prompt, temperature, max_tokens = job.split("=")[1].split(",")
@@ -212,6 +219,108 @@ def public_card(name: str) -> str:
     }
     return listed(f"Answers of the reasoning model {model}.", facts) + accuracies(
         responses, responses.table()
+    )
+
+
+def gpt4omini_card(name: str) -> str:
+    """The card of GPT-4o-mini's answers to GSM8K, in Markdown."""
+    responses = adalib.load(name)
+    right = responses.values.mean(axis=1)
+    undecided = np.sum((right > 0) & (right < 1))
+    facts = {
+        "questions": (
+            f"{responses.n:,} of the test set of GSM8K {{cite}}`cobbe2021gsm8k` (MIT; "
+            "`openai/grade-school-math`), which has one more; `gsm8k-test-N` is line N, from 0"
+        ),
+        "answers": (
+            f"{responses.samples} per question, {responses.values.size:,} in all, as class "
+            f"numbers; 0 is the right one (`data/answers/{name}.jsonl.gz`)"
+        ),
+        "model": "GPT-4o-mini, by its API; the source does not name the version",
+        "source": (
+            "sampled and read by `LiuzLab/consol`, commit `20f69173a093`, "
+            "`resources/experiment_output/gsm/gpt4omini-gsm-vote`"
+        ),
+        "terms": (
+            "the source states no licence; what is here are numbers computed from it "
+            "(classes, tokens), and no text"
+        ),
+        "sampling": (
+            "the source's code sets no temperature, so presumably the API's default of 1.0; "
+            "no log-probabilities"
+        ),
+        "compared": "by our judge, with `data/read_answers.py --public`",
+        "tokens per answer": f"{responses.tokens.mean():.1f} on average, "
+        f"{responses.tokens[responses.values == 1].mean():.1f} where right and "
+        f"{responses.tokens[responses.values == 0].mean():.1f} where wrong",
+        "questions neither always nor never right": f"{undecided}",
+        "read off the texts": (
+            "the paper's fifteen features, three more, and hashed counts of character n-grams"
+        ),
+        "not here": (
+            "the texts of questions and answers; `load` joins those of your own copy (`texts=FILE`)"
+        ),
+        "caution": (
+            "GSM8K is older than the model, so some questions may have been in its training "
+            "data. The prompt is not the paper's"
+        ),
+    }
+    return listed("Answers of GPT-4o-mini, a model of the paper, to GSM8K.", facts) + accuracies(
+        responses, responses.table()
+    )
+
+
+def counts_card(name: str) -> str:
+    """The card of the counts of right answers by Qwen2.5-7B-Instruct, in Markdown."""
+    responses = adalib.load(name)
+    facts = {
+        "questions": (
+            f"{responses.n:,}: all of MATH {{cite}}`hendrycks2021math` (MIT) at levels 2 to 4, "
+            "training and test set; `math-train-N` and `math-test-N` count in the order of the "
+            "source, not in that of `math-qwen15`"
+        ),
+        "answers": (
+            f"how many of {responses.samples} were right, in a random order: class 0 is right and "
+            f"class 1 wrong (`data/answers/{name}.jsonl.gz`)"
+        ),
+        "model": "Qwen2.5-7B-Instruct, at temperature 0.6",
+        "further counts": (
+            "`right_hot`: of 50 at temperature 1.0; `right_math` and `right_math_of_8`: of 50 and "
+            "of another 8 by Qwen2.5-Math-7B-Instruct at 0.7; `vote_math_of_8`: whether the vote "
+            "of those 8 was right"
+        ),
+        "source": (
+            "sampled and counted by `KabakaWilliam/llms_know_difficulty` (commits `e0d24372`, "
+            "`5207272a`, `43a73e7d`), MIT; subjects, levels and right answers by "
+            "`TianHongZXY/RLVR-Decomposed`, Apache-2.0"
+        ),
+        "joined": (
+            "the two sources by position. Level and share of right answers correlate at -0.43 "
+            "and -0.36 in that order, and at no more than -0.15 one to three rows off"
+        ),
+        "read off the texts": (
+            "the paper's fifteen features, three more, and hashed counts of character n-grams"
+        ),
+        "not here": (
+            "the texts of questions and answers; `load` joins those of your own copy (`texts=FILE`)"
+        ),
+        "caution": (
+            "which wrong answers were equal is not known, so no vote is either. As the file "
+            "stands, all wrong answers agree, and a vote is the least that it can be; "
+            "`adabook.paper.counts.bounds` gives both ends. They hold for answers that could be "
+            "read, and a gain over a mix need not lie between its two ends. A file of counts "
+            "cannot judge a rule that watches answers come in. The training set of MATH may have "
+            "been in the models' training data"
+        ),
+    }
+    ends = bounds(responses)
+    lines = ["", "And if all wrong answers differ, the most that a vote can be:", ""]
+    lines += accuracies(ends.differ, ends.differ.table()).splitlines()[2:]
+    return (
+        listed("Counts of right answers of Qwen2.5-7B-Instruct, a model of the paper.", facts)
+        + accuracies(ends.agree, ends.agree.table())
+        + "\n".join(lines)
+        + "\n"
     )
 
 
@@ -308,7 +417,7 @@ def repeated(name: str, responses: adalib.Responses) -> str:
 
 
 def main() -> None:
-    for name in (*STORY, *published(), *efforts()):
+    for name in (*STORY, *published(), *efforts(), *PAPER_MODELS):
         path = HERE / "cards" / f"{name}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(card(name), encoding="utf-8")

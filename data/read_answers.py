@@ -6,8 +6,10 @@ Turns what `sample_gpu.py` wrote into the bundled form, and does so again, from 
 themselves, whenever the reading of answers is improved. The same texts give the same bytes. With
 `--numbers` the texts of a benchmark stay behind: what is written are ids, golds, read answers with
 their classes, and numbers. With `--public` a file of another project's read answers (id, gold,
-answers, tokens) is reduced to class numbers, where 0 is the gold's class. With `--effort` so is a
-file BENCHMARK-MODEL.jsonl.gz of answers at several efforts, and becomes a menu
+answers, tokens) is reduced to class numbers, where 0 is the gold's class; where it has the
+questions, numbers computed from them are kept in their place. With `--counts` a file that only
+says how many answers were right becomes answers of class 0 (right) and 1 (wrong). With `--effort`
+a file BENCHMARK-MODEL.jsonl.gz of answers at several efforts becomes a menu
 effort-BENCHMARK-MODEL."""
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from zlib import crc32
+
+import numpy as np
 
 from adabook.paper.ablations import extra_features
 from adalib.datasets.loading import text_hash
@@ -37,6 +42,15 @@ WORD = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?!\})")
 DOLLARS = {"gpt-5.4": 15, "gpt-5.4-mini": 4.5, "gpt-5.4-nano": 1.25}
 KEPT = ("id", "question", "gold", "level", "type", "answers", "classes", "correct", "given_up")
 KEPT += ("tokens", "finish", "logprob", "entropy", "read")
+#: What we call two files whose names elsewhere are other ones.
+NAMES = {"gsm8k-gpt-4o-mini": "gsm8k-gpt4omini", "math-counts": "math-qwen7b"}
+#: The counts of right answers that become answers, of how many; the others stay counts.
+COUNTED = ("qwen2.5-7b-instruct@0.6x50", 50)
+COUNTS = {
+    "right_hot": "qwen2.5-7b-instruct@1.0x50",
+    "right_math": "qwen2.5-math-7b-instruct@0.7x50",
+    "right_math_of_8": "qwen2.5-math-7b-instruct@0.7x8",
+}
 
 
 def read(line: dict) -> dict:
@@ -105,7 +119,25 @@ def as_classes(line: dict) -> dict:
         "answers": ["" if c < 0 else c for c in classes[1:].tolist()],
         "tokens": line["tokens"],
     }
+    if line.get("question"):
+        told |= {"question": name, "read": read_text(line["question"])}
     return {key: value for key, value in told.items() if value is not None}
+
+
+def as_counts(line: dict) -> dict:
+    """Turn a count of right answers into answers of class 0 and 1, in an order drawn by the id.
+
+    Which wrong answers are equal is not known, so they are all of one class: a vote over these
+    classes is the least that the real vote can be. Other counts stay numbers.
+    """
+    counted, samples = COUNTED
+    wrong = np.arange(samples) >= line["correct"][counted]
+    shuffled = np.random.default_rng(crc32(line["id"].encode())).permutation(wrong)
+    told = {"id": line["id"], "question": line["id"], "gold": 0}
+    told |= {"level": line["level"], "type": line["type"], "answers": shuffled.astype(int).tolist()}
+    told |= {name: line["correct"][key] for name, key in COUNTS.items()}
+    (vote,) = line["mv8"].values()
+    return told | {"vote_math_of_8": vote, "read": read_text(line["question"])}
 
 
 def as_effort(line: dict, model: str) -> dict:
@@ -129,11 +161,13 @@ def main() -> None:
         "--numbers", dest="how", action="store_const", const=without_texts, default=read
     )
     parser.add_argument("--public", dest="how", action="store_const", const=as_classes)
+    parser.add_argument("--counts", dest="how", action="store_const", const=as_counts)
     parser.add_argument("--effort", dest="how", action="store_const", const=as_effort)
     args = parser.parse_args()
     for path in args.files:
         convert = args.how
-        name = path.name.replace("gpqa_diamond", "gpqa")
+        stem = path.name.removesuffix(".jsonl.gz")
+        name = f"{NAMES.get(stem, stem)}.jsonl.gz".replace("gpqa_diamond", "gpqa")
         if convert is as_effort:
             model = path.name.partition("-")[2].removesuffix(".jsonl.gz")
             convert = partial(as_effort, model=model)

@@ -10,6 +10,9 @@ optionally ``"price"`` (of a token, or of an answer if there are no tokens). Wit
 efforts of a model, ``"effort"`` comes next to ``"model"``, and every question pays for its own
 tokens.
 
+Where questions have different numbers of answers, the first ones of each are used, as many as every
+question has. More would be chosen by whatever made the file ask on.
+
 Every error names the file, the line and what to do.
 """
 
@@ -17,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -132,6 +136,13 @@ def _number(value: Any, what: str, rule: _Rule) -> float:
         found = value if isinstance(value, int | float) else kind_of(value)
         raise DataError(f"{what} is {found}; give {rule.words}")
     return value
+
+
+def _numbers(value: Any, what: str, rule: _Rule) -> list:
+    """Return a list of numbers that obey the rule; DataError names the first that does not."""
+    if isinstance(value, list) and value and all(map(rule.fits, value)):
+        return value
+    return _listed(value, what, partial(_number, rule=rule))
 
 
 def data_folder() -> Path:
@@ -251,7 +262,7 @@ def _read_text(question: str, read: dict[str, Any], where: str) -> ReadText:
     """Return a question with the numbers that were computed from its text."""
     fields = (("features", FEATURES, _ANY_NUMBER), ("ngrams", BUCKETS, _NGRAM_COUNT))
     for name, width, rule in fields:
-        entries = _listed(read[name], f'{where}: "{name}"', partial(_number, rule=rule))
+        entries = _numbers(read[name], f'{where}: "{name}"', rule)
         if len(entries) != width:
             raise DataError(f'{where}: "{name}" has {len(read[name])} entries; give {width}')
     return ReadText(question, read["features"], read["ngrams"])
@@ -294,7 +305,7 @@ def from_records(source: str, records: list[Line]) -> Responses:
     """Check the lines of a file, each with its place in words and its number, and join them."""
     checked_fields = (*REQUIRED, "level", *_SAMPLE_RULES)
     rules = QuestionRules(REQUIRED)
-    rows = [_checked_row(line, records[0], rules) for line in records]
+    rows = _cut_alike([_checked_row(line, records[0], rules) for line in records], records)
     columns: dict[str, list] = {name: [row.get(name) for row in rows] for name in checked_fields}
     fields_in_file = dict.fromkeys(name for _, _, record in records for name in record)
     for name in fields_in_file:
@@ -313,6 +324,25 @@ def from_records(source: str, records: list[Line]) -> Responses:
     )
 
 
+def _cut_alike(rows: list[dict[str, Any]], records: list[Line]) -> list[dict[str, Any]]:
+    """Return the rows with as many answers each as the shortest has, and say so."""
+    counts = [len(row["answers"]) for row in rows]
+    fewest = min(counts)
+    if fewest == max(counts):
+        return rows
+    where, _, _ = records[counts.index(fewest)]
+    warnings.warn(
+        f"{where}: has {fewest} of up to {max(counts)} answers; "
+        f"the first {fewest} of every question are used",
+        stacklevel=2,
+    )
+    per_sample = ("answers", *_SAMPLE_RULES)
+    return [
+        {name: value[:fewest] if name in per_sample else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
 def _checked_row(line: Line, first_line: Line, rules: QuestionRules) -> dict[str, Any]:
     """Return the checked fields of one line; raise DataError where it differs from the first."""
     where, number, record = line
@@ -321,18 +351,12 @@ def _checked_row(line: Line, first_line: Line, rules: QuestionRules) -> dict[str
     if _has_numbers(record):
         row["question"] = _read_text(row["question"], record["read"], where)
     row["answers"] = _listed(record["answers"], f'{where}: "answers"', text)
-    _, line1, first = first_line
-    samples = len(first["answers"])
-    if len(row["answers"]) != samples:
-        raise DataError(
-            f"{where}: has {len(row['answers'])} answers, line {line1} has {samples}; "
-            'give every question equally many ("" where nothing was extracted)'
-        )
+    samples = len(row["answers"])
     for name, rule in _SAMPLE_RULES.items():
         _check_presence(name, line, first_line)
         if record.get(name) is None:
             continue
-        row[name] = _listed(record[name], f'{where}: "{name}"', partial(_number, rule=rule))
+        row[name] = _numbers(record[name], f'{where}: "{name}"', rule)
         if len(row[name]) != samples:
             entries = f"has {len(row[name])} entries for {samples} answers"
             raise DataError(f'{where}: "{name}" {entries}; give one each')

@@ -183,6 +183,8 @@ class Responses:
             delay=3,
             disable=None,
             leave=False,
+            ncols=80,  # some terminals do not say their size
+            nrows=24,
         )
         judged_rows = [judged(row) for row in rows]
         not_compared = {text: limit for _, limits in judged_rows for text, limit in limits.items()}

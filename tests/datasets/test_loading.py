@@ -151,3 +151,19 @@ def test_texts_are_joined_by_id_or_line(tmp_path):
     broken = json.loads(path.read_text().splitlines()[0])
     broken["read"]["ngrams"].pop()
     assert '"ngrams" has 511' in complaint(written([broken], "broken.jsonl"))
+
+
+def test_questions_with_more_answers_than_others_are_cut(tmp_path):
+    more = ["4", "5", "", "4", "4"]
+    counted = {"tokens": [1, 2, 3, 4, 5], "classes": [0, 1, -1, 0, 0], "note": [9, 9, 9, 9]}
+    path = write(
+        tmp_path,
+        line(answers=more, **counted),
+        line(id="q2", tokens=[7, 8, 9], classes=[0, 1, -1], note=[]),
+    )
+    with pytest.warns(UserWarning, match="line 2: has 3 of up to 5 answers; the first 3"):
+        mine = load(path)
+    assert mine.answers == [GOOD["answers"]] * 2
+    assert mine.tokens.tolist() == [[1, 2, 3], [7, 8, 9]]
+    assert mine.classes.tolist() == [[0, 1, -1]] * 2
+    assert mine.extras["note"] == [[9, 9, 9, 9], []]

@@ -45,6 +45,7 @@ def agrees(message: str | None, ids: list[str] | None, case: dict, readers: str)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
+@pytest.mark.filterwarnings("ignore:.*of every question are used")
 @pytest.mark.parametrize("readers", ["answers", "questions"])
 def test_python_agrees(tmp_path, case, readers):
     file = tmp_path / "mine.jsonl"
