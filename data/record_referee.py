@@ -2,8 +2,8 @@
 
 The result is data/recorded/referee.jsonl, which the chapter "The referee" and the replication
 table show. Run ``python data/record_referee.py`` (about three minutes on two cores; what is there
-already is kept; ``--anew`` begins anew). A page and a test measure a part of it again. What trains
-long is read from data/recorded/paper.jsonl, so run ``record_paper.py`` first."""
+already is kept; ``--anew`` begins anew). A test measures a part of it again. What trains long is
+read from data/recorded/paper.jsonl, so run ``record_paper.py`` first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def measured_row(name: str) -> dict:
         for cell in found.cells
     ]
     checks = [list(check) for check in found.checks]
-    return {"note": found.note, "digits": found.digits, "checks": checks, "cells": cells}
+    return {"note": found.note, "checks": checks, "cells": cells}
 
 
 def measured_claim(name: str) -> dict:

@@ -53,11 +53,22 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
     for name in (*BENCHMARKS, *REAL, *REASONING):
         yield name, partial(compared_cells, name)
+    for name in (*BENCHMARKS, *REAL):
+        yield f"{name}, posterior", partial(posterior_cells, name)
 
 
 def compared_cells(name: str) -> list[dict]:
     """Hold everything out on one setting, and compare."""
     return rival_cells(*rival_rows(adalib.load(name)))
+
+
+def posterior_cells(name: str, targets: Sequence[float] = TARGETS) -> list[dict]:
+    """Hold out priced stopping and the posterior of CGES, where there are log-probabilities."""
+    responses = adalib.load(name)
+    learners = {"priced": PricedStopping(), "cges": TunedRivals(rivals.POSTERIOR["cges"])}
+    menu = [b for b in STOPS if b <= responses.samples // 2]
+    rows = held_out(responses, list(targets), menu, learners=learners, noises=0)
+    return rival_cells([row for row in rows if row.policy in learners], {}, targets)
 
 
 def rival_rows(

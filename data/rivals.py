@@ -4,8 +4,8 @@ Adaptive-Consistency stops when the leader looks safe, by one of four measures [
 a whole window agrees [2]_. its_hub doubles the answers until three quarters agree. Wald's test
 stops when the evidence for or against a majority is strong enough [3]_. CISC weights every vote by
 how sure the model was of it [4]_, and DeepConf's offline rule also leaves out the least sure [5]_;
-neither stops early. UAB plans after the first answer, by how sure that was [6]_. Huang et al. learn
-a prior over votes [7]_.
+neither stops early. CGES adds such weights up to a posterior, and stops by it [8]_. UAB plans after
+the first answer, by how sure that was [6]_. Huang et al. learn a prior over votes [7]_.
 
 A rule either looks at the votes (``stops``) or plays whole streams in its own way: ``play`` returns
 the column where each stream stops and the accuracy of its vote, and ``paid`` what it costs.
@@ -16,6 +16,7 @@ References
 ----------
 .. [1] Aggarwal et al. 2023. .. [2] Li et al. 2024. .. [3] Wald 1945. .. [4] Taubenfeld et al. 2025.
 .. [5] Fu et al. 2025. .. [6] Nguyen et al. 2026. .. [7] Huang, Ma and Zhou 2026.
+.. [8] Aghazadeh et al. 2025.
 """
 
 from __future__ import annotations
@@ -189,6 +190,51 @@ class Together(Threshold):
         lengths = np.sort(np.maximum(_field(streams, "tokens", "tokens")[:, : self.cap], 1), axis=1)
         written = lengths[np.arange(len(stops)), stops][:, None]
         return np.minimum(written / lengths, 1).sum(axis=1)
+
+
+class Believed(Threshold):
+    """CGES as we read it: stop once an answer has this posterior probability, and return it.
+
+    An answer's mean token probability c is taken as the chance that it is right. If another one of
+    d is right, it came with chance (1 - c) / d. Here d counts the distinct answers so far, less the
+    right one, plus one that has not come yet.
+    """
+
+    def play(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        chance, worth = _beliefs(streams)
+        enough = chance >= self.threshold
+        enough[:, min(self.cap, chance.shape[1]) - 1 :] = True
+        stops = enough.argmax(axis=1)
+        return stops, worth[np.arange(len(stops)), stops]
+
+
+@lru_cache(maxsize=8)
+def _beliefs(streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+    """Return the posterior probability of the likeliest answer after each, and its worth, (M, T).
+
+    Against an answer that has not come, one that came n times has the log odds n log d plus the sum
+    of its log(c / (1 - c)).
+    """
+    c = np.exp(_field(streams)).clip(1e-6, 1 - 1e-6)
+    odds = np.log(c / (1 - c))
+    streams_count, steps = streams.classes.shape
+    shape = streams_count, max(int(streams.classes.max(initial=0)), 0) + 1
+    votes, evidence, worth = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    rows = np.arange(streams_count)
+    chance, of_best = np.zeros((2, streams_count, steps))
+    for step, own in enumerate(streams.classes.T):
+        seen, came = own >= 0, np.maximum(own, 0)
+        votes[rows, came] += seen
+        evidence[rows, came] += seen * odds[:, step]
+        worth[rows, came] = np.where(seen, streams.worth[:, step], worth[rows, came])
+        distinct = (votes > 0).sum(axis=1, keepdims=True).clip(min=1)
+        log_odds = np.where(votes > 0, votes * np.log(distinct) + evidence, -np.inf)
+        best = log_odds.argmax(axis=1)
+        top = log_odds[rows, best].clip(min=0)  # an answer that has not come has log odds 0
+        total = np.exp(-top) + np.exp(log_odds - top[:, None]).sum(axis=1)
+        chance[:, step] = np.exp(log_odds[rows, best] - top) / total
+        of_best[:, step] = worth[rows, best]
+    return chance, of_best
 
 
 class Coverage(Threshold):
@@ -433,6 +479,11 @@ CONFIDENT: Mapping[str, Sequence[Any]] = {
         for answers in _ASKED
     ],
     "deepconf": [Filtered(answers, keep, 6.0) for keep in (0.1, 0.9) for answers in _ASKED],
+}
+
+#: The posterior of CGES, which was added later and is recorded by itself.
+POSTERIOR: Mapping[str, Sequence[Any]] = {
+    "cges": _capped(Believed, (0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.999999)),
 }
 
 #: Rules of 2026, tuned as the others are.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from record_headline import FEW
 
 from adabook.paper import results, settings
 from adabook.paper.settings import (
@@ -18,12 +19,13 @@ from adabook.paper.settings import (
     PAPER_SETTINGS,
     TARGETS,
 )
+from adalib.evaluate.heldout import TAUGHT
 from adalib.evaluate.intervals import in_points, mean_interval
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
 from referee import measures, rows_results
 from referee.maps import level_shares
-from referee.measures import MATH, SHOWN, SIMULATED_MATH
+from referee.measures import MATH, SHOWN, SIMULATED_MATH, STRONG
 from referee.wording import BOTH, Evidence, check, finding, with_interval
 
 
@@ -35,12 +37,19 @@ def everywhere() -> Evidence:
         f"{gain.mean():+.2f} points over a mix at equal cost ({gain.min():+.1f} to "
         f"{gain.max():+.1f})"
     )
+    strong = measures.clear_leads(STRONG, "label")
     says = (
-        f"if it remembers, on new ones {says}; held out with a small model, clearly ahead in "
-        f"{clear} of 6 cells {BOTH}"
+        f"if it remembers, on new ones {says}; held out as printed, clearly ahead of the mix in "
+        f"{strong} of 3 cells with GPT-4o-mini on GSM8K, in {clear} of 6 with our 1.5B model {BOTH}"
     )
     mean = gain.mean()
-    return finding(mean, says, check("mean gain in points, either way", abs(mean), "<", 0.5))
+    return finding(
+        mean,
+        says,
+        check("mean gain in points, either way", abs(mean), "<", 0.5),
+        check("cells with a clear lead, GPT-4o-mini", strong, ">", 0),
+        check("cells with a clear lead, 1.5B", clear, "<", 6),
+    )
 
 
 def noise_table() -> Evidence:
@@ -55,12 +64,16 @@ def noise_table() -> Evidence:
         f"by our reconstruction noise features beat all three baselines in {ahead} of "
         f"{len(cells)} cells {BOTH}"
     )
-    says += f"; held out, text is clearly ahead in {clear} of {len(label)}"
+    strong = measures.clear_leads(STRONG, "label")
+    says += (
+        f"; held out, text is clearly ahead in {clear} of {len(label)}, and with GPT-4o-mini on "
+        f"GSM8K in {strong} of 3"
+    )
     return finding(
         ahead,
         says,
         check("cells in which noise leads", ahead, "=", len(cells)),
-        check("cells in which text clearly gains, held out", clear, "=", 0),
+        check("cells in which text clearly gains, 1.5B held out", clear, "=", 0),
     )
 
 
@@ -121,7 +134,18 @@ def thrift() -> Evidence:
         f"noise features spend {gsm8k:.2f} of 3 on GSM8K and {math:.2f} on MATH as well; printed "
     )
     says += f"{PAPER[SHOWN]['main']['Ours']['cost'][-1]:.2f}"
-    return finding(ours.max(), says, check("most that noise spends of 3", ours.max(), "<", 2.9))
+    strong = measures.worth_of(STRONG, "label")
+    spent = measures.spent_by(STRONG, "label")
+    says += (
+        f"; held out with GPT-4o-mini text spends {spent:.2f} and gains {with_interval(strong)}, "
+        f"noise {measures.spent_by(STRONG, 'noise'):.2f}"
+    )
+    return finding(
+        ours.max(),
+        says,
+        check("most that noise spends of 3", ours.max(), "<", 2.9),
+        check("lower end of the gain, GPT-4o-mini", strong.low, ">", 0),
+    )
 
 
 def heuristic() -> Evidence:
@@ -178,12 +202,17 @@ def middle() -> Evidence:
         f"{peaks.iloc[1]:g} on MATH"
     )
     says += f"; the text's lead is clear at {int((curve.low > 0).sum())} of {len(curve)} budgets"
+    strong = [measures.worth_of(STRONG, "curve", target) for target in TARGETS]
+    least = min(gain.low for gain in strong)
+    gains = ", ".join(in_points(gain.mean, 2) for gain in strong)
+    says += f"; with GPT-4o-mini it is {gains} points at B = 1.5, 2, 3"
     return finding(
         peaks.max(),
         says,
         check("lowest best budget", peaks.min(), ">=", 2),
         check("highest best budget", peaks.max(), "<=", 6),
-        check("highest lower end of the text's lead", curve.low.max(), "<=", 0),
+        check("highest lower end of the text's lead, 1.5B", curve.low.max(), "<=", 0),
+        check("least lower end of the text's lead, GPT-4o-mini", least, ">", 0),
     )
 
 
@@ -197,30 +226,34 @@ def plateau() -> Evidence:
         f"in print Fixed rises by at most {in_points(three)} points from B = 1.5 to 3 on MATH, "
         "and a vote of 16"
     )
+    four, sixteen = settings.utility(STRONG).acc.mean(axis=0)[[2, 4]]
+    says += f" at least {in_points(least)} over one answer, on every level"
     return finding(
         least,
-        f"{says} at least {in_points(least)} over one answer, on every level",
+        f"{says}; to 4 answers of GPT-4o-mini on GSM8K 16 add {in_points(sixteen - four)} points",
         check("gain of 16 answers beyond that of Fixed", least - three, ">", 0.01),
+        check("gain of 16 answers over 4, GPT-4o-mini", sixteen - four, ">", 0.01),
     )
 
 
 def predictable() -> Evidence:
     """Decide on the claim "predictable"."""
+    (easy, gsm), (hard, math), (strong, gain) = measures.ranked_by_text().values()
     reach = 1.96 / np.sqrt(297)  # what chance reaches with 300 questions
-    (easy, gsm), (hard, math) = measures.ranked_by_text().values()
+    strong_reach = 1.96 / np.sqrt(settings.answers(STRONG).n - 3)
     says = (
-        "on unseen questions of GSM8K and MATH, text ranks accuracy with a correlation of "
-        f"{easy:.2f} and {hard:.2f}"
-    )
-    says += (
-        f", and the gain from more answers with {gsm:+.2f} and {math:+.2f}; "
-        f"chance reaches {reach:.2f}"
+        "on unseen questions, text ranks accuracy and the gain from more answers with correlations "
+        f"of {strong:.2f} and {gain:+.2f} for GPT-4o-mini on GSM8K (chance reaches "
+        f"{strong_reach:.2f}), {easy:.2f} and {gsm:+.2f} for our 1.5B model there, {hard:.2f} and "
+        f"{math:+.2f} on MATH (chance reaches {reach:.2f})"
     )
     return finding(
-        easy,
+        gain,
         says,
-        check("correlation with accuracy", easy, ">", reach),
-        check("largest correlation with the gain", max(abs(gsm), abs(math)), "<", reach),
+        check("correlation with accuracy, 1.5B, GSM8K", easy, ">", reach),
+        check("correlation with accuracy, 1.5B, MATH", hard, ">", reach),
+        check("correlation with accuracy, GPT-4o-mini", strong, ">", strong_reach),
+        check("correlation with the gain, GPT-4o-mini", gain, ">", strong_reach),
     )
 
 
@@ -234,12 +267,21 @@ def medium() -> Evidence:
         f"one at level {tops[1]}"
     )
     says += f"; the larger one's intervals of levels 2 and 3 {'part' if apart else 'overlap'}"
+    counted = measures.counted_levels()
+    ends = [f"{in_points(row.least)} to {in_points(row.most)}" for row in counted.itertuples()]
+    says += f"; for Qwen2.5-7B the gains of levels 2, 3, 4 are {', '.join(ends)} points (bounds)"
     return finding(
         large.gain[3],
         says,
         check("best level of the larger model", tops[0], "=", 3),
         check("best level of the smaller model", tops[1], "=", 2),
         check("level 3 from below, minus level 2", large.gain_low[3] - large.gain_high[2], "<=", 0),
+        check(
+            "level 3 from below, minus level 4 from above, 7B",
+            counted.least[3],
+            "<",
+            counted.most[4],
+        ),
     )
 
 
@@ -259,13 +301,13 @@ def by_difficulty() -> Evidence:
 
 def selective(budget=3.0) -> Evidence:
     """Decide on the claim "selective oracle"."""
-    tables = [measures.in_sample(name) for name in (*BENCHMARKS, MATH[1])]
+    tables = [measures.in_sample(name) for name in (*BENCHMARKS, MATH[1], STRONG)]
     ones = [
         float(np.mean(frontier(table.acc, table.cost).at(budget).labels == 0)) for table in tables
     ]
     says = (
         f"{min(ones):.0%} to {max(ones):.0%} of the questions at B = {budget:g}, "
-        "GSM8K and MATH (in-sample)"
+        f"{ones[-1]:.0%} with GPT-4o-mini (GSM8K and MATH, in-sample)"
     )
     return finding(min(ones), says, check("least share of b = 1", min(ones), ">", 0.5))
 
@@ -377,12 +419,18 @@ def trees() -> Evidence:
         f"on MATH with noise features {rows} points split by rows, {questions} split by questions"
     )
     says += f"; with text, every question scored once, {with_interval(lead)}"
+    trees, logistic = (measures.worth_of(STRONG, name) for name in ("ranked", "logistic"))
+    says += (
+        f"; with GPT-4o-mini on GSM8K, made to spend B = 3, trees gain {with_interval(trees)}, "
+        f"logistic regression {with_interval(logistic)}"
+    )
     return finding(
         ours["question"],
         says,
         check("lead of trees split by rows, noise", ours["row"], ">", 0.01),
         check("lead split by questions, either way", abs(ours["question"]), "<", 0.01),
         check("lower end of the lead with text", lead.low, "<=", 0),
+        check("trees from below, logistic from above", trees.low - logistic.high, "<=", 0),
     )
 
 
@@ -452,11 +500,17 @@ def dozens() -> Evidence:
         f"{int((label.low > 0).sum())} of {len(label)} cells {BOTH}, from "
         f"{label.questions.min():.0f} questions up"
     )
+    strong = measures.worth_of(STRONG, "ranked", 2, FEW)
+    says += (
+        f"; made to spend B = 2, with GPT-4o-mini on GSM8K and {FEW} training questions "
+        f"{with_interval(strong)}"
+    )
     return finding(
         crossed,
         says,
         check("share at which noise crosses Fixed", crossed, "<=", 0.25),
-        check("highest lower end, text held out", label.low.max(), "<=", 0),
+        check("highest lower end, 1.5B held out", label.low.max(), "<=", 0),
+        check(f"lower end with {FEW} questions, GPT-4o-mini", strong.low, ">", 0),
     )
 
 
@@ -464,10 +518,18 @@ def bottleneck() -> Evidence:
     """Decide on the claim "features are the bottleneck"."""
     every = measures.curve_of_data(MATH[0]).loc["all"]
     gap = float(every.oracle[1.0] - every.accuracy[1.0])
+    few, many = (measures.worth_of(STRONG, "curve", 2, taught) for taught in (FEW, TAUGHT))
+    oracle = measures.worth_of(STRONG, "oracle", 2)
+    says = (
+        f"noise features, trained on all of MATH, are {gap:.3f} from the oracle; with GPT-4o-mini "
+        f"on GSM8K predicted curves gain {with_interval(few)} at B = 2 from {FEW} training "
+        f"questions and {with_interval(many)} from {TAUGHT:,}, the oracle {in_points(oracle.mean)}"
+    )
     return finding(
         gap,
-        f"noise features, trained on all of MATH, are {gap:.3f} from the oracle",
+        says,
         check("distance of noise from the oracle", abs(gap), "<", 0.005),
+        check("curves from above, oracle from below", many.high - oracle.low, "<", 0),
     )
 
 
@@ -506,11 +568,18 @@ def even() -> Evidence:
         f"{beyond} of {len(found)} text features pass "
     )
     says += f"what shuffled labels give; 15 × {least} + {most} = {15 * least + most:.2f} > 1"
+    six, others = (measures.explained(STRONG, name) for name in ("surface", "other features"))
+    says += (
+        f"; of what more answers of GPT-4o-mini improve on GSM8K, six counts of letters, words and "
+        f"numbers explain {six.explained:.1%}, the nine other features {others.explained:.1%}"
+    )
     return finding(
         high - low,
         says,
         check("least importance of noise", low, ">", least - 0.03),
         check("largest importance of noise", high, "<", most + 0.03),
+        check("explained by six counts, from below", six.low, ">", 0),
+        check("explained by the other nine, from below", others.low, "<=", 0),
     )
 
 
@@ -534,12 +603,18 @@ def difference() -> Evidence:
         f"held out at B = 3, pricing predicted curves leads imitating labels by {gsm} on GSM8K, "
         f"{math} on MATH"
     )
-    # Open is what helps: one way may lead the other, but neither shows a gain over the mix.
+    curve, ranked = (measures.worth_of(STRONG, name) for name in ("curve", "ranked"))
+    says += (
+        f"; with GPT-4o-mini on GSM8K curves gain {with_interval(curve)} over the mix, imitation "
+        f"made to spend its budget {with_interval(ranked)}"
+    )
+    # Open is what helps: with one model neither shows a gain over the mix, with the other both do.
     highest = max(each[policy].gain_low for each in held for policy in ("curve", "label"))
     return finding(
         max(float(lead.mean) for lead in leads),
         says,
-        check("highest lower end over the mix", highest, "<=", 0),
+        check("highest lower end over the mix, 1.5B", highest, "<=", 0),
+        check("lowest end over the mix, GPT-4o-mini", min(curve.low, ranked.low), ">", 0),
     )
 
 

@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from adabook.paper import ablations, patterns, results, settings, theorems
+from adabook.paper import ablations, models, patterns, results, settings, theorems
 from adabook.paper.ablations import Comparison, recorded_comparison
+from adabook.paper.counts import bounded_votes
 from adabook.paper.patterns import by_difficulty
 from adabook.paper.results import recorded_frame, recorded_rows
 from adabook.paper.settings import BENCHMARKS, PAPER, PAPER_SETTINGS, PAPER_WAY, TARGETS
@@ -27,6 +28,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan, best_mix, noise_features
 from adalib.evaluate.crossfit import OracleScore, cross_fitted_oracle, rehearse_oracle, score_oracle
+from adalib.evaluate.heldout import TAUGHT
 from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.evaluate.scores import HeldOutRow
 from adalib.learn.curve_policy import CurvePolicy
@@ -42,6 +44,11 @@ SHOWN = "deepseek-v3-math"
 
 #: MATH, answered by a small model of one of the paper's families, and by its smaller sister.
 MATH = ("math-qwen15", "math-qwen05")
+
+#: GSM8K, answered by one of the paper's models; and MATH, of whose answers by another only the
+#: right ones were counted.
+STRONG = "gsm8k-gpt4omini"
+COUNTED = "math-qwen7b"
 
 # Clusters of curves, by their place in `maps.SHAPES`.
 _EASY = 0
@@ -292,6 +299,27 @@ def levels() -> list[pd.DataFrame]:
     ]
 
 
+@cache
+def counted_levels() -> pd.DataFrame:
+    """Return what Qwen2.5-7B scores by level of MATH, one row per level, at temperature 0.6.
+
+    One answer's accuracy is known, ``one``. The gain of 16 answers lies between ``least``, if all
+    wrong answers agree, and ``most``, if all differ. ``printed`` is the paper's accuracy.
+    """
+    answers = settings.answers(COUNTED)
+    right = answers.values.sum(axis=1)
+    agree, differ = bounded_votes(right, answers.samples, (1, 16))
+    scores = {
+        "one": agree[:, 0],
+        "least": agree[:, 1] - agree[:, 0],
+        "most": differ[:, 1] - differ[:, 0],
+    }
+    by_level = pd.DataFrame(scores).groupby(np.array(answers.levels)).mean()
+    printed = PAPER["qwen2.5-7b-math"]["per_level"]
+    by_level["printed"] = [printed[str(level)]["acc1"] for level in by_level.index]
+    return by_level
+
+
 def contrast(names: tuple[str, str] = MATH) -> Interval:
     """Compare two models by how much the gain of 16 over 1 rises from level 2 to 3 of MATH."""
     first, second = (
@@ -312,6 +340,35 @@ def on_benchmarks(policy: str) -> list[HeldOutRow]:
     """The rows of a policy on GSM8K and MATH at the paper's budgets, held out."""
     rows = [row for name in BENCHMARKS for row in recorded_rows(f"{name} held out")]
     return [row for row in rows if row.policy == policy and row.target in TARGETS]
+
+
+@cache
+def text_worth() -> pd.DataFrame:
+    """What text and watching are worth to each model, by set, policy, target and teaching."""
+    found = models.frame().query("paid == 'answers'")
+    return found.set_index(["set", "policy", "target", "taught"])
+
+
+def worth_of(name: str, policy: str, target: float = 3.0, taught: int = TAUGHT) -> Interval:
+    """Return one policy's gain over the best mix of its cost, over five deals."""
+    row = text_worth().loc[name, policy, target, taught]
+    return Interval(float(row.gain), float(row.low), float(row.high))
+
+
+def spent_by(name: str, policy: str, target: float = 3.0) -> float:
+    """Return what one policy spent, in answers per question."""
+    return float(text_worth().loc[name, policy, target, TAUGHT].cost)
+
+
+def clear_leads(name: str, policy: str) -> int:
+    """Count the budgets of the main table at which a policy is clearly ahead of the mix."""
+    return sum(worth_of(name, policy, target).low > 0 for target in TARGETS)
+
+
+def explained(name: str, features: str) -> pd.Series:
+    """Return the share of the improvement that some features explain on new questions."""
+    found = models.explained().set_index(["set", "policy", "quantity"])
+    return found.loc[name, features, "improvement"]
 
 
 def reconstructed() -> pd.DataFrame:
@@ -335,12 +392,12 @@ def along() -> pd.DataFrame:
 
 @cache
 def ranked_by_text() -> dict[str, tuple[float, float]]:
-    """Return how text ranks unseen questions, by benchmark, as two rank correlations.
+    """Return how text ranks unseen questions, by set of answers, as two rank correlations.
 
     The first is with Acc(x, 1), the second with the gain of 16 answers over one.
     """
     correlations = {}
-    for name in BENCHMARKS:
+    for name in (*BENCHMARKS, STRONG):
         acc = settings.utility(name).acc
         curves = _predicted_curves(name)
         first = _rank_correlation(curves[:, 0], acc[:, 0])

@@ -133,7 +133,6 @@ def gaps_row() -> Outcome:
         *(Cell(f"mean gap, {n} questions", 0.0, gap) for n, gap in gaps.items()),
         note="Below 1/N everywhere: false in theory, small in practice.",
         checks=[check(f"mean gap, {n} questions", gap, "<", 1 / n) for n, gap in gaps.items()],
-        digits=5,
     )
 
 

@@ -143,7 +143,7 @@ def diagram() -> Outcome:
     """Fig3 pipeline: the diagram; training takes less than a second."""
     limit = PAPER_CLAIMS["training_seconds"]
     cell = at_most("seconds to train on 200 questions", limit, seconds_to_train())
-    return outcome(cell, digits=2)
+    return outcome(cell)
 
 
 # The set-up.
@@ -192,7 +192,6 @@ def trees_row() -> Outcome:
         at_most("depth of the deepest tree", depth, deepest),
         Cell("learning rate", rate, float(our_rate), 1e-6),
         *diagram().cells,
-        digits=2,
     )
 
 

@@ -98,7 +98,6 @@ def scatter() -> Outcome:
             "MATH, B = 3, beside a simulated null. The picture comes out, and it comes out of "
             "noise too."
         ),
-        digits=2,
     )
 
 
@@ -122,7 +121,6 @@ def four_kinds() -> Outcome:
             f"{ours['responsive_share']:.0%} go to the responsive cluster; "
             "both come from the same curves."
         ),
-        digits=2,
     )
 
 
@@ -190,5 +188,4 @@ def waterfall() -> Outcome:
         at_least(f"share of the fall between the prices {low:g} and {high:g}", 0.5, share),
         Cell("questions whose budget ever rises with the price", 0, rises),
         note='Simulated. "Concentrated" is taken as more than half.',
-        digits=2,
     )

@@ -240,7 +240,6 @@ def regret_row() -> Outcome:
             f"Of the trees' errors {errors['to_first']:.0%} fall back to b = 1."
         ),
         checks=[check("runs whose regret exceeds the bound", beyond_bound, "=", 0)],
-        digits=2,
     )
 
 
@@ -291,7 +290,7 @@ def menus_row() -> Outcome:
     note = (
         f"MATH, B = 2. Without b = 2: {without_two} points; with odd budgets: {odd} (cross-fitted)."
     )
-    return outcome(*cells, note=note, digits=4)
+    return outcome(*cells, note=note)
 
 
 def importance() -> Outcome:
@@ -339,7 +338,6 @@ def complexity() -> Outcome:
             f"question. 20,000 questions took {by_sorting:.0f} ms for every budget by "
             f"sorting, {by_bisection:.0f} ms for one by bisection."
         ),
-        digits=2,
     )
 
 

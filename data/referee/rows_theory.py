@@ -68,7 +68,7 @@ def program() -> Outcome:
         ]
         solved = integer_optimum(case.acc, cost, case.budget).accuracy
         largest = max(largest, abs(max(affordable) - solved))
-    return outcome(Cell("largest difference, 40 small tables", 0.0, largest), digits=1)
+    return outcome(Cell("largest difference, 40 small tables", 0.0, largest))
 
 
 @cache
@@ -93,7 +93,6 @@ def oracle() -> Outcome:
     return outcome(
         Cell("labels that are not the cheapest maximiser", 0.0, wrong_labels),
         Cell("largest Lagrangian over all policies, minus ours", 0.0, largest),
-        digits=1,
     )
 
 
@@ -116,7 +115,6 @@ def staircase() -> Outcome:
     return outcome(
         Cell("largest difference, 8 settings, 50 prices each", 0.0, largest),
         note=f"The staircase of the simulated DeepSeek-V3 on MATH has {steps} steps.",
-        digits=1,
     )
 
 
@@ -188,7 +186,6 @@ def duality() -> Outcome:
             check("failures of our statement", ours, "=", 0),
             check("widest gap of the 20 tables", max(gaps), "<=", 1 / 200),
         ],
-        digits=5,
     )
 
 
@@ -246,9 +243,7 @@ def regret() -> Outcome:
 def identity() -> Outcome:
     """Cor1: accuracy lost is regret plus the price of cost saved."""
     widest = measures.failures("Corollary 1").widest.max()
-    return outcome(
-        Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12), digits=1
-    )
+    return outcome(Cell("largest |difference| of the two sides, 700 cases", 0.0, widest, 1e-12))
 
 
 def feasibility() -> Outcome:

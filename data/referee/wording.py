@@ -26,9 +26,9 @@ def finding(value: float, number: str, *checks: Check) -> Evidence:
     return Evidence(float(value), number, checks)
 
 
-def outcome(*cells: Cell, note: str = "", checks: Iterable[Check] = (), digits: int = 3) -> Outcome:
+def outcome(*cells: Cell, note: str = "", checks: Iterable[Check] = ()) -> Outcome:
     """What a row measured, its cells one after the other."""
-    return Outcome(cells, note, tuple(checks), digits)
+    return Outcome(cells, note, tuple(checks))
 
 
 def with_interval(gain: Interval | HeldOutRow, digits: int = 1) -> str:
