@@ -81,7 +81,9 @@ class LearnedPolicy(BaseEstimator):
     def _check_fitted(self) -> None:
         check_is_fitted(self, "lam_", msg="the policy has not been fitted; call fit first")
 
-    def _left_out(self, groups: Sequence | None, n: int) -> Iterator[np.ndarray]:
+    def _left_out(
+        self, groups: Sequence | None, n: int, folds: int = _FOLDS
+    ) -> Iterator[np.ndarray]:
         """Yield, fold by fold, which of the training questions are left out; no group is parted.
 
         One group alone cannot be left out, and then there is no fold.
@@ -91,7 +93,7 @@ class LearnedPolicy(BaseEstimator):
         if count == 1:
             return
         order = np.random.default_rng(self.seed).permutation(count).argsort()
-        fold_of = deal(member, _FOLDS, order=order)
+        fold_of = deal(member, folds, order=order)
         for fold in np.unique(fold_of):
             yield fold_of == fold
 

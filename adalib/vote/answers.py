@@ -85,6 +85,28 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
     return judged(answers)[0]
 
 
+class ClassesSoFar:
+    """The classes of the answers to one question while they arrive."""
+
+    def __init__(self) -> None:
+        self._class_of: dict[str, int] = {}
+        self._first_members: list[str] = []  # by class
+
+    def add(self, answer: str) -> int:
+        """Return the class of one more answer, as `answer_classes` numbers it."""
+        if answer not in self._class_of:
+            answers = [*self._class_of, answer]
+            self._class_of = dict(zip(answers, answer_classes(answers).tolist(), strict=True))
+            if self._class_of[answer] == len(self._first_members):
+                self._first_members.append(answer)
+        return self._class_of[answer]
+
+    def first_member(self, answer: str) -> str | None:
+        """Return the first answer that this one equals; None if it could not be read."""
+        number = self.add(answer)
+        return None if number < 0 else self._first_members[number]
+
+
 def judged(answers: Sequence[str]) -> tuple[np.ndarray, dict[str, str]]:
     """Return the classes of `answer_classes`, and the limit that each formula given up has met."""
     texts = [plain_form(answer) for answer in answers]
@@ -144,7 +166,7 @@ def _same(a: str, b: str, reading: Callable[[str], Reading]) -> bool:
 
 
 def is_formula(answer: str) -> bool:
-    """Return whether comparing this answer takes computer algebra, which adalib[math] installs."""
+    """Return whether comparing this answer takes computer algebra (the extra math)."""
     plain = plain_form(answer)
     return isinstance(value_key(plain), str) and bool(plain) and _mathematical(plain)
 
@@ -153,15 +175,15 @@ def is_formula(answer: str) -> bool:
 def _judge() -> ModuleType | None:
     """Load the module that compares formulas on first use: computer algebra takes a second.
 
-    Without adalib[math] there is none. Formulas are then compared letter by letter, and one warning
-    says so.
+    Without the extra math there is none. Formulas are then compared letter by letter, and one
+    warning says so.
     """
     try:
         return import_module("adalib.vote.judge")
     except ModuleNotFoundError as error:
         warnings.warn(
             f"formulas are compared letter by letter, because {error.name} is missing; "
-            "run pip install 'adalib[math]' to compare them as mathematics",
+            "run pip install 'adalib-book[math]' to compare them as mathematics",
             stacklevel=2,
         )
         return None

@@ -84,6 +84,11 @@ def extract_answer(text: str, finished: bool = True, kind: Kind = "number") -> s
     return plain_form(numbers[-1]) if numbers else ""
 
 
+def marks_answer(text: str) -> bool:
+    """Return whether a text marks a place for its answer: a box, "Answer:", "####"."""
+    return bool(_BOX.search(text) or _MARKER.search(text))
+
+
 def _marked(text: str, finished: bool) -> str:
     """Return the answer in a box, else the one after a marker; "" if nothing is marked."""
     boxed = _last_boxed(text)

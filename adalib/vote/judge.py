@@ -9,16 +9,21 @@ what is written like it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import math_verify.parser
 import sympy
 from antlr4.atn.PredictionMode import PredictionMode
 from latex2sympy2_extended.latex2sympy2 import PSParser
+from math_verify.parser import (
+    LatexExtractionConfig,
+    extract_target_from_pred,
+    get_extraction_regexes,
+)
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -35,18 +40,16 @@ from adalib.vote.formulas import (
 
 WORK = 5_000  # what reading all the answers to one question may take, by the count of `work`
 
-_BASE = math_verify.parser.LatexExtractionConfig()
+_BASE = LatexExtractionConfig()
 # Units are dropped before we are asked; here the m of 5m is a variable.
 _LATEX = [replace(_BASE, normalization_config=replace(_BASE.normalization_config, units=False))]
-# math-verify warns that it keeps no clock, which it need not: our limits are counted.
-math_verify.parser.TIMEOUT_WARNING_SHOWN = True
 _VARIABLE = (sympy.Symbol, AppliedUndef)
 _lock = threading.Lock()  # neither the parser nor the precision of mpmath is made for threads
 
 full_parse = PSParser.math
 
 
-def _in_two_stages(parser: Any) -> Any:
+def in_two_stages(parser: Any) -> Any:
     """Parse with ANTLR's fast prediction, which is right if it succeeds, else with the full one."""
     parser._interp.predictionMode = PredictionMode.SLL
     try:
@@ -57,7 +60,26 @@ def _in_two_stages(parser: Any) -> Any:
         return full_parse(parser)
 
 
-PSParser.math = _in_two_stages
+@contextmanager
+def _two_stages() -> Iterator[None]:
+    """Parse in two stages; other users of the parser see no change."""
+    PSParser.math = in_two_stages
+    try:
+        yield
+    finally:
+        PSParser.math = full_parse
+
+
+def _parsed(text: str) -> list:
+    """Return what math-verify reads a formula as, the plainest first; nothing if it cannot.
+
+    Its own `parse` does this too, and warns once that it keeps no clock; our limits are counted.
+    """
+    try:
+        with _two_stages():
+            return extract_target_from_pred(f"${text}$", get_extraction_regexes(_LATEX))
+    except Exception:  # whatever its parser, or sympy, makes of a formula that it cannot read
+        return []
 
 
 class Form(NamedTuple):
@@ -117,9 +139,7 @@ def read(text: str) -> Reading:
     try:
         check_formula(text)
         with _lock:
-            parsed = math_verify.parse(
-                f"${text}$", _LATEX, fallback_mode="no_fallback", parsing_timeout=None
-            )
+            parsed = _parsed(text)
             return _meaning(parsed[0]) if parsed else Reading()
     except GivenUpError as limit:
         return Reading(given_up=str(limit))
