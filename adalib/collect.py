@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -49,7 +48,8 @@ def load_prompt(name: str | os.PathLike | None = None) -> list[dict[str, str]]:
     messages = read_json(read_whole(path), str(path)).get("messages")
     try:
         turns = [{"role": turn["role"], "content": turn["content"]} for turn in messages or ()]
-        has_gap = any("{question}" in turn["content"] for turn in turns)
+        are_texts = all(isinstance(text, str) for turn in turns for text in turn.values())
+        has_gap = are_texts and any("{question}" in turn["content"] for turn in turns)
     except (KeyError, TypeError):
         has_gap = False
     if not has_gap:
@@ -193,6 +193,8 @@ def collect(
     >>> server.shutdown()
     >>> server.server_close()
     """
+    import openai  # noqa: F401  a missing one is said before anything is written
+
     if samples < 1 or concurrency < 1 or max_tokens < 1:
         raise ValueError(
             f"samples is {samples}, concurrency {concurrency} and max_tokens {max_tokens}; "
@@ -309,14 +311,37 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
 
 
 def _kept(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the answers of a folder; a line that was cut when a program ended is left out."""
+    """Yield the answers of a folder; a line that was cut when a program ended is left out.
+
+    A cut line is no JSON. One that is JSON, but no answer, was written by somebody else.
+    """
     path = folder / "answers.jsonl"
     if not path.exists():
         return
     with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            with suppress(ValueError):
-                yield json.loads(line)
+        for number, line in enumerate(file, start=1):
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if not _is_answer(record):
+                raise DataError(
+                    f"{path}, line {number}: is no answer that was collected; remove the line, and "
+                    "the answer is sampled again"
+                )
+            yield record
+
+
+def _is_answer(record: Any) -> bool:
+    """Whether a line of the folder is what `collect` writes."""
+    if not isinstance(record, dict) or not {"id", "sample", *_MEASURED} <= set(record):
+        return False
+    texts = (record["id"], record.get("text"), record.get("finish"))
+    return (
+        all(isinstance(text, str) for text in texts)
+        and type(record["sample"]) is int
+        and all(type(record[name]) in (int, float, type(None)) for name in _MEASURED)
+    )
 
 
 def _appended(folder: Path) -> TextIO:

@@ -8,19 +8,23 @@ that the text gives, and the numbers that a vote may be weighted by.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from adalib.sequential.race_session import Runner
 from adalib.vote.extract import extract_answer
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-    from openai.types.chat import ChatCompletion
+    import httpx2
+    from openai import AsyncOpenAI, AsyncStream
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 TOP_LOGPROBS = 20  # candidates per token, the most that one may ask for
+_PLAIN: WeakSet[AsyncOpenAI] = WeakSet()  # endpoints that refuse what a vote would like to know
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,17 @@ def _answer(text: str, finish: str | None, logprobs: Sequence[Any] | None, usage
         text=text,
         answer=extract_answer(text, finished=finish == "stop"),
         finish=finish or "unknown",
-        tokens=usage.completion_tokens if usage else None,
-        prompt_tokens=usage.prompt_tokens if usage else None,
+        tokens=_reported(usage, "completion_tokens"),
+        prompt_tokens=_reported(usage, "prompt_tokens"),
         logprob=_mean([token.logprob for token in logprobs or ()]),
         entropy=_mean([_entropy(token.top_logprobs) for token in logprobs or ()]),
     )
+
+
+def _reported(usage: Any, name: str) -> int | None:
+    """Return a number of tokens; None where it is not reported, or is no such number."""
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) and count >= 0 else None
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -93,12 +103,20 @@ Ask = Callable[[Runner], Awaitable[Answer]]
 
 
 def model_asker(
-    client: AsyncOpenAI, messages: Sequence[dict[str, Any]], reads: Iterable[str], **fields: Any
+    client: AsyncOpenAI,
+    messages: Sequence[dict[str, Any]],
+    reads: Iterable[str],
+    *,
+    extra_headers: Mapping[str, Any] | None = None,
+    **fields: Any,
 ) -> Ask:
     """Return a function that asks a model for one answer, for `Router.answer`.
 
     Answers come as streams: the tokens of an answer are counted while they arrive, and an answer
-    that is cancelled closes its connection, upon which an endpoint stops writing.
+    that is cancelled closes its connection, upon which an endpoint stops writing. An endpoint that
+    does not stream is understood too; one that refuses log-probabilities or the report of its
+    usage is asked without them. A reply that is no text (a refusal, a call of a tool, a page, a
+    stream that breaks off) raises ValueError.
 
     Parameters
     ----------
@@ -108,6 +126,8 @@ def model_asker(
         What the model is sent.
     reads : iterable of str
         What the policy reads off a reply, ``router.policy.reads``.
+    extra_headers : mapping, optional
+        Headers to send besides those of the client.
     **fields
         Further fields of the request, such as ``model``, ``temperature`` or ``max_tokens``.
 
@@ -122,36 +142,82 @@ def model_asker(
     >>> turn = {"role": "user", "content": "What is three plus four?"}
     >>> ask = model_asker(client, [turn], (), model="m", temperature=0.7)
     """
+    import openai
+
+    wishes: dict[str, Any] = {"stream_options": {"include_usage": True}}
     if "logprob" in reads or "entropy" in reads:
-        fields["logprobs"] = True
+        wishes["logprobs"] = True
     if "entropy" in reads:
-        fields["top_logprobs"] = TOP_LOGPROBS
+        wishes["top_logprobs"] = TOP_LOGPROBS
+
+    async def begin(fields: dict[str, Any]) -> AsyncStream[ChatCompletionChunk]:
+        # As the body itself, because the client would copy every message of a long conversation.
+        return await client.chat.completions.create(
+            model=fields["model"],
+            messages=[],
+            stream=True,
+            extra_headers=extra_headers,
+            extra_body=fields,
+        )
+
+    async def begin_with_wishes(fields: dict[str, Any]) -> AsyncStream[ChatCompletionChunk]:
+        if client in _PLAIN:
+            return await begin(fields)
+        try:
+            return await begin(fields | wishes)
+        except (openai.BadRequestError, openai.UnprocessableEntityError):
+            stream = await begin(fields)
+            _PLAIN.add(client)  # without the wishes it is content
+            return stream
 
     async def ask(runner: Runner) -> Answer:
-        own = dict(fields)
+        own = {"messages": messages, **fields}
         if own.get("seed") is not None:
             own["seed"] += runner.number  # or all answers would be the same
-        texts: list[str] = []
-        logprobs: list[Any] = []
-        finish = usage = None
         runner.tokens = 0
-        stream = await client.chat.completions.create(
-            messages=messages,  # type: ignore[call-overload]
-            stream=True,
-            stream_options={"include_usage": True},
-            **own,
-        )
+        stream = await begin_with_wishes(own)
         async with stream:
-            async for chunk in stream:
-                usage = chunk.usage or usage
-                for choice in chunk.choices[:1]:
-                    text = choice.delta.content or ""
-                    if text or choice.finish_reason is None:
-                        runner.tokens += 1  # an event usually brings one token, the last one none
-                    texts.append(text)
-                    logprobs += (choice.logprobs and choice.logprobs.content) or []
-                    finish = choice.finish_reason or finish
-        answer = _answer("".join(texts), finish, logprobs, usage)
-        return answer if answer.tokens is not None else replace(answer, tokens=runner.tokens)
+            if "json" in stream.response.headers.get("content-type", ""):
+                return await _whole_answer(stream.response)
+            return await _streamed_answer(stream, runner)
 
     return ask
+
+
+async def _whole_answer(response: httpx2.Response) -> Answer:
+    """Return the answer of an endpoint that does not stream."""
+    from openai.types.chat import ChatCompletion
+
+    completion = ChatCompletion.construct(**json.loads(await response.aread()))
+    answer = read_completion(completion)
+    if completion.choices[0].message.refusal:
+        raise ValueError("the reply is a refusal")
+    return _checked(answer)
+
+
+async def _streamed_answer(stream: AsyncStream[ChatCompletionChunk], runner: Runner) -> Answer:
+    """Return the answer that a stream brings, and count its tokens while they come."""
+    texts: list[str] = []
+    logprobs: list[Any] = []
+    finish = usage = None
+    events = 0  # an event usually brings one token, the last one none
+    async for chunk in stream:
+        usage = chunk.usage or usage
+        for choice in chunk.choices[:1]:
+            if choice.delta.refusal:
+                raise ValueError("the reply is a refusal")
+            text = choice.delta.content or ""
+            events += bool(text or choice.finish_reason is None)
+            runner.tokens = events
+            texts.append(text)
+            logprobs += (choice.logprobs and choice.logprobs.content) or []
+            finish = choice.finish_reason or finish
+    answer = _checked(_answer("".join(texts), finish, logprobs, usage))
+    return answer if answer.tokens is not None else replace(answer, tokens=events)
+
+
+def _checked(answer: Answer) -> Answer:
+    """Return an answer that is a text, whole or cut at the limit; ValueError for any other."""
+    if answer.finish not in ("stop", "length") or not answer.text.strip():
+        raise ValueError(f"the reply is no text (it ended with {answer.finish})")
+    return answer

@@ -9,6 +9,7 @@ stays at the budget.
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
 from collections import Counter
 from collections.abc import Awaitable, Sequence
@@ -22,18 +23,16 @@ from adalib.datasets.files import DataError, number, read_json, read_whole, read
 from adalib.datasets.folds import drawn
 from adalib.datasets.responses import Responses
 from adalib.endpoint import Answer, Ask
-from adalib.learn.embedding import TextEmbedding
-from adalib.learn.features import text_values
+from adalib.learn.embedding import TextEmbedding, embedding_of, question_values
 from adalib.sequential.budget import BudgetController
 from adalib.sequential.policy import PricedStopping
 from adalib.sequential.priced import LEAST
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_session import RaceSession, Runner
-from adalib.vote.answers import answer_classes
-from adalib.vote.extract import extract_answer
+from adalib.vote.answers import ClassesSoFar
+from adalib.vote.extract import extract_answer, marks_answer
 
-_TAUGHT = 1000  # questions that a policy learns from at most, as in `held_out`
-_DIMS = 16  # of the embedding of a question's text
+TAUGHT = 1000  # questions that a policy learns from at most, as in `held_out`
 _LONGEST_QUESTION = 20_000  # characters of a question that a policy reads
 _LONG_TEXT = 300  # characters from which a text needs a marked answer: an essay holds numbers too
 _SHORT_TEXT = 40  # characters of a text that is an answer as it is, such as "Paris"
@@ -159,8 +158,8 @@ class Router:
         budget : float
             Average cost of a question at most; what is not worth its price is not asked.
         policy : PricedStopping or PricedRace, optional
-            What to fit; default: priced stopping on votes and text. `adalib evaluate` says which
-            policy pays. A race counts tokens, so its budget does too.
+            What to fit a copy of; default: priced stopping on votes and text. `adalib evaluate`
+            says which policy pays. A race counts tokens, so its budget does too.
         groups : sequence, optional
             Questions of one group are left out together when the policy is valued.
         seed : int
@@ -170,14 +169,12 @@ class Router:
         -------
         Router
         """
-        policy = policy or PricedStopping(("votes", "text"))
-        rows = drawn(range(responses.n), _TAUGHT, seed)
+        policy = copy.deepcopy(policy or PricedStopping(("votes", "text")))
+        rows = drawn(range(responses.n), TAUGHT, seed)
         lesson = responses.take(rows)
         groups = None if groups is None else [groups[row] for row in rows]
-        embedding = None
         reads_text = policy.signals is None or "text" in policy.signals
-        if reads_text and any(question.strip() for question in lesson.questions):
-            embedding = TextEmbedding(_DIMS).fit(lesson.questions)
+        embedding = embedding_of(lesson.questions) if reads_text else None
         policy.fit(lesson, _features(embedding, lesson.questions), groups)
         if isinstance(policy, PricedRace):
             # Settled here, so that the served race has the price of the race that was held out.
@@ -335,7 +332,11 @@ class _NotShortError(Exception):
 
 
 class _Vote:
-    """The vote on one question: the answers that came in, and which of them are the same."""
+    """The vote on one question: the answers that came in, and which of them are the same.
+
+    An answer counts once its class is known. Classes are numbered one answer at a time, because
+    which class is new depends on those before.
+    """
 
     def __init__(self, router: Router, session: Any, ask: Ask) -> None:
         self.router = router
@@ -343,7 +344,9 @@ class _Vote:
         self.ask = ask
         self.answers: list[Answer] = []
         self.ballots: list[str] = []
-        self._class_of: dict[str, int] = {}
+        self.numbers: list[int] = []  # the class of each ballot; -1 where it is none
+        self._classes = ClassesSoFar()
+        self._one_at_a_time = asyncio.Lock()
 
     async def run(self) -> str:
         """Ask until the session wants no more, and return why it does not."""
@@ -371,22 +374,21 @@ class _Vote:
 
     async def _count(self, answer: Answer) -> tuple[int | None, dict[str, Any]]:
         """Note one more answer; return its class, None if unreadable, and what a policy reads."""
-        self.answers.append(answer)
         ballot = short_answer(answer)
-        if not ballot and not any(self.ballots) and answer.finish == "stop":
-            raise _NotShortError
-        self.ballots.append(ballot)
-        if ballot and ballot not in self._class_of:
+        async with self._one_at_a_time:
             # Formulas are compared as mathematics, which takes a while; a server has other work.
-            texts = [*self._class_of, ballot]
-            classes = await asyncio.to_thread(answer_classes, texts)
-            self._class_of |= dict(zip(texts, classes.tolist(), strict=True))
+            number = await asyncio.to_thread(self._classes.add, ballot)
+            self.answers.append(answer)
+            self.ballots.append(ballot)
+            self.numbers.append(number)
+        if max(self.numbers) < 0 and answer.finish == "stop":
+            raise _NotShortError
         usual = self.router.usual
         given = {name: getattr(answer, name) for name in ("tokens", *self.session.reads)}
         fields = {
             name: usual.get(name) if value is None else value for name, value in given.items()
         }
-        return self._class_of.get(ballot), fields
+        return None if number < 0 else number, fields
 
     @property
     def tokens(self) -> float:
@@ -403,14 +405,12 @@ class _Vote:
     def routed(self, price: float, reason: str) -> Routed:
         """Return the outcome; the winner is the first of the leading answers."""
         leaders = self.session.leaders
-        read = [ballot for ballot in self.ballots if ballot]
-        won = [self._class_of.get(ballot) in leaders[:1] for ballot in self.ballots]
-        winner = won.index(True) if any(won) else 0
-        first_of_class = {self._class_of[ballot]: ballot for ballot in reversed(read)}
+        winner = self.numbers.index(leaders[0]) if leaders else 0
+        read = [number for number in self.numbers if number >= 0]
         return Routed(
-            answer=self.ballots[winner] if any(won) else "",
+            answer=self.ballots[winner] if leaders else "",
             winner=self.answers[winner],
-            votes=dict(Counter(first_of_class[self._class_of[ballot]] for ballot in read)),
+            votes=dict(Counter(self.ballots[self.numbers.index(number)] for number in read)),
             answers=tuple(self.answers),
             tokens=round(self.tokens),
             cancelled=getattr(self.session, "cancelled", 0),
@@ -424,12 +424,16 @@ def short_answer(answer: Answer) -> str:
     """Return the answer to vote with; "" where a reply is not a short answer.
 
     A long text counts only if its answer is marked (a box, "Answer:", "####"), because an essay
-    holds numbers too. A text of a few words is an answer as it is.
+    holds numbers too. A text of a few words is an answer as it is, unless it marks an answer and
+    then gives none. A text that was cut is no answer: its last number may be half of one.
     """
+    if answer.finish != "stop":
+        return ""
     text = answer.text.strip()
     if len(text) > _LONG_TEXT and not extract_answer(text, finished=False):
         return ""
-    return answer.answer or (text if len(text) <= _SHORT_TEXT else "")
+    is_answer = len(text) <= _SHORT_TEXT and not marks_answer(text)
+    return answer.answer or (text if is_answer else "")
 
 
 async def _all_or_none(questions: Sequence[Awaitable[Answer]]) -> list[Answer]:
@@ -444,7 +448,4 @@ async def _all_or_none(questions: Sequence[Awaitable[Answer]]) -> list[Answer]:
 
 def _features(embedding: TextEmbedding | None, questions: Sequence[str]) -> np.ndarray | None:
     """Return the features of questions, a row each, as `held_out` has them."""
-    if embedding is None:
-        return None
-    embedded = np.array([embedding.embed(question) for question in questions])
-    return np.column_stack([text_values(questions), embedded])
+    return None if embedding is None else question_values(embedding, questions)

@@ -1,10 +1,11 @@
 """The router behind one OpenAI-compatible address, in front of another one.
 
-A chat completion that wants one short answer is voted on. Everything else is passed on unchanged
-and comes back unchanged, streams included. The rule for "one short answer" is in two steps. From
-the request, `why_passed_on` takes only plain text turns with ordinary sampling settings. From the
-first reply, `adalib.router.short_answer` takes only a text whose answer is marked, or a short text;
-any other first reply is the reply.
+A chat completion that wants one short answer is voted on. Everything else is passed on byte by
+byte and comes back so, streams included. The rule for "one short answer" is in two steps. From the
+request, `why_passed_on` takes only plain text turns with ordinary sampling settings. From the first
+reply, `adalib.router.short_answer` takes only a text whose answer is marked, or a short text; any
+other text is the reply. Whatever goes wrong with a vote, the request is passed on, so that the
+caller never gets less than the upstream would give.
 
 The server knows no users, keys, prices or rate limits: put a gateway in front for those.
 """
@@ -15,14 +16,19 @@ import asyncio
 import json
 import logging
 import os
+import queue
 import socket
 import sys
+import threading
 import time
+import traceback
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx2
@@ -30,15 +36,19 @@ import openai
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from adalib.endpoint import model_asker
+from adalib.endpoint import Ask, model_asker
+from adalib.passing import Headers, climbs, end_to_end, outgoing_request, returned
+from adalib.preflight import abilities
 from adalib.router import Routed, Router
 
 Result = TypeVar("Result")
 
 LARGEST_BODY = 20_000_000  # bytes of a request; an image in it takes a few millions
+LONGEST_VOTE = 200_000  # bytes of a request that is voted on; reading a longer one takes too long
+UNREAD_LINES = 10_000  # of the log that are kept until somebody reads them
 AT_ONCE = 64  # votes that are open at a time; others wait for their turn
 LOG = logging.getLogger("adalib.server")
 
@@ -46,8 +56,10 @@ LOG = logging.getLogger("adalib.server")
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "stop")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _VOTED = {"model", "messages", "n", "stream", "user", *_SAMPLING, *_LIMITS}
-# Headers that belong to one connection, and those that are set anew.
-_NOT_PASSED = {"host", "connection", "keep-alive", "transfer-encoding", "content-length", "upgrade"}
+# Headers about one body, of which a vote writes its own.
+_OF_A_BODY = frozenset(
+    b"accept accept-encoding content-encoding content-length content-type".split()
+)
 
 
 class RefusedError(Exception):
@@ -94,17 +106,18 @@ class Server:
     upstream: str
     model: str
     key: str = field(default="", repr=False)  # never shown
-    keep: str | os.PathLike | None = None
     timeout: float = 120.0
     deadline: float = 300.0
 
     def __post_init__(self) -> None:
         self.upstream = self.upstream.rstrip("/")
-        self.http = openai.DefaultAsyncHttpxClient(timeout=self.timeout)
+        # A redirect is the caller's to follow: another origin is not to see the headers.
+        self.http = openai.DefaultAsyncHttpxClient(timeout=self.timeout, follow_redirects=False)
         self.client = openai.AsyncOpenAI(
             base_url=self.upstream,
             api_key=self.key or "none",
             timeout=self.timeout,
+            max_retries=0,  # the caller retries what is passed on
             http_client=self.http,
         )
         self.places = asyncio.Semaphore(AT_ONCE)
@@ -134,17 +147,22 @@ class Server:
     async def chat(self, request: Request) -> Response:
         """Vote on a chat completion, or pass it on."""
         body = await _body(request)
+        if len(body) > LONGEST_VOTE:
+            return await self.pass_on(request, body, "a long conversation")
         fields = _json_object(body)
         why = why_passed_on(fields, self.model)
         if why:
             return await self.pass_on(request, body, why)
         try:
             return await self.vote(request, fields)
-        except TimeoutError:
-            raise RefusedError(504, f"no answer came within {self.deadline:g} s") from None
-        except (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError) as error:
+        except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException):
+            limit = min(self.deadline, self.timeout)
+            raise RefusedError(504, f"no answer came within {limit:g} s") from None
+        except ClientDisconnect:
+            raise
+        except Exception as error:
             # No answer to vote on: the caller gets what the upstream itself replies.
-            why = f"the vote failed ({type(error).__name__})"
+            why = f"the vote failed ({_in_words(error)})"
             return await self.pass_on(request, body, why)
 
     async def other(self, request: Request) -> Response:
@@ -154,38 +172,54 @@ class Server:
     async def vote(self, request: Request, fields: dict[str, Any]) -> Response:
         """Ask as often as the router says, and reply with the winner."""
         sent = {name: fields[name] for name in fields if name not in ("messages", "n", "stream")}
-        ask = model_asker(self.client, fields["messages"], self.router.policy.reads, **sent)
+        headers: dict[str, Any] = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in self._headers(request)
+            if name.lower() not in _OF_A_BODY
+        }
+        headers.setdefault("authorization", openai.Omit())  # or the client would send one
+        reads = self.router.policy.reads
+        ask = model_asker(self.client, fields["messages"], reads, extra_headers=headers, **sent)
         question = fields["messages"][-1]["content"]
-        async with self.places:
-            vote = self.router.answer(question, ask, seconds=self.deadline)
-            routed = await _unless_gone(request, vote)
-        name = uuid4().hex
-        if self.keep is not None:
-            _keep(self.keep, name, question, routed)
+        routed = await _unless_gone(request, self._in_turn(question, ask))
         figures = _figures(routed)
         request.state.line |= figures
-        return JSONResponse(_completion(routed, name, self.model, figures))
+        return JSONResponse(_completion(routed, self.model, figures))
+
+    async def _in_turn(self, question: str, ask: Ask) -> Routed:
+        """Vote once there is a place; the deadline covers the wait for it."""
+        ends = time.monotonic() + self.deadline
+        async with asyncio.timeout(self.deadline):
+            await self.places.acquire()
+        try:
+            return await self.router.answer(question, ask, seconds=ends - time.monotonic())
+        finally:
+            self.places.release()
+
+    def _headers(self, request: Request) -> Headers:
+        """Return the headers of a request for the upstream, with the server's key if it has one."""
+        headers = end_to_end(request.scope["headers"])
+        if self.key:
+            headers = [pair for pair in headers if pair[0].lower() != b"authorization"]
+            headers.append((b"authorization", f"Bearer {self.key}".encode()))
+        return headers
 
     async def pass_on(self, request: Request, body: bytes, why: str) -> Response:
         """Send a request to the upstream as it came, and its reply back as it comes."""
         request.state.line["why"] = f"passed on: {why}"
-        path = request.url.path.removeprefix("/v1")
-        if ".." in path.split("/"):
+        path: bytes = request.scope["raw_path"]
+        if not path.startswith(b"/v1/") or climbs(path):
             raise RefusedError(404, "there is no such path")
-        query = f"?{request.url.query}" if request.url.query else ""
-        headers = _passed_headers(request.headers.items())
-        if self.key:
-            headers["authorization"] = f"Bearer {self.key}"
-        url = f"{self.upstream}{path}{query}"
-        outgoing = self.http.build_request(request.method, url, headers=headers, content=body)
+        outgoing = outgoing_request(
+            request, self.upstream, self._headers(request), body, self.timeout
+        )
         try:
             reply = await _unless_gone(request, self.http.send(outgoing, stream=True))
         except httpx2.TimeoutException:
             raise RefusedError(504, "the upstream did not answer in time") from None
         except httpx2.HTTPError as error:
             raise RefusedError(502, f"the upstream failed ({type(error).__name__})") from None
-        back = _passed_headers(reply.headers.items())
-        return StreamingResponse(_bytes_of(reply), reply.status_code, headers=back)
+        return returned(reply)
 
     def _logged(
         self, handle: Callable[[Request], Awaitable[Response]]
@@ -204,15 +238,29 @@ class Server:
                 response = Response(status_code=499)
                 request.state.line["why"] = "the caller has gone"
             except RefusedError as error:
-                message = {"message": str(error), "type": "server_error", "code": error.status}
-                response = JSONResponse({"error": message}, error.status)
+                response = _error(error.status, str(error))
                 request.state.line["why"] = str(error)
+            except Exception as error:  # a defect of ours
+                response = _error(500, "the server failed; its log says why")
+                request.state.line["why"] = _in_words(error)
             seconds = round(time.monotonic() - began, 3)
             head = {"path": request.url.path, "status": response.status_code, "seconds": seconds}
             LOG.info(json.dumps(head | request.state.line))
             return response
 
         return logged
+
+
+def _error(status: int, message: str) -> Response:
+    """Return an error in the form in which clients of the interface expect it."""
+    error = {"message": message, "type": "server_error", "code": status}
+    return JSONResponse({"error": error}, status)
+
+
+def _in_words(error: Exception) -> str:
+    """Say what went wrong, and where; the upstream's own words may hold a text or a key."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
 
 
 def _figures(routed: Routed) -> dict[str, Any]:
@@ -227,14 +275,14 @@ def _figures(routed: Routed) -> dict[str, Any]:
     }
 
 
-def _completion(routed: Routed, name: str, model: str, figures: dict[str, Any]) -> dict[str, Any]:
+def _completion(routed: Routed, model: str, figures: dict[str, Any]) -> dict[str, Any]:
     """Return the winner as a chat completion, with the tokens of all answers as its usage."""
     message = {"role": "assistant", "content": routed.winner.text, "refusal": None}
     choice = {"index": 0, "message": message, "finish_reason": routed.winner.finish}
     read = sum(answer.prompt_tokens or 0 for answer in routed.answers)
     usage = {"prompt_tokens": read, "completion_tokens": routed.tokens}
     return {
-        "id": f"chatcmpl-{name}",
+        "id": f"chatcmpl-{uuid4().hex}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": model,
@@ -242,19 +290,6 @@ def _completion(routed: Routed, name: str, model: str, figures: dict[str, Any]) 
         "usage": usage | {"total_tokens": read + routed.tokens},
         "adalib": {"answer": routed.answer, "votes": routed.votes, **figures},
     }
-
-
-def _keep(path: str | os.PathLike, name: str, question: str, routed: Routed) -> None:
-    """Append the answers of a vote as a line for `adalib.load`; "gold" is to be filled in."""
-    answers = routed.answers
-    record: dict[str, Any] = {"id": name, "question": question, "gold": ""}
-    record["answers"] = [answer.answer for answer in answers]
-    for measure in ("tokens", "logprob"):
-        values = [getattr(answer, measure) for answer in answers]
-        if None not in values:
-            record[measure] = values
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 async def _body(request: Request) -> bytes:
@@ -296,18 +331,33 @@ async def _unless_gone(request: Request, work: Awaitable[Result]) -> Result:
         await asyncio.wait({task})  # until its connections are closed
 
 
-def _passed_headers(headers: Any) -> dict[str, str]:
-    """Return the headers that are for the other end."""
-    return {name: value for name, value in headers if name.lower() not in _NOT_PASSED}
+class _LogLines(logging.Handler):
+    """Write lines to standard output from a thread of its own, so that no request waits for them.
 
+    A pipe that nobody reads fills, and one that was closed is gone: then lines are dropped.
+    """
 
-async def _bytes_of(reply: httpx2.Response) -> AsyncIterator[bytes]:
-    """Yield a reply as it comes, and give its connection back however it ends."""
-    try:
-        async for piece in reply.aiter_raw():
-            yield piece
-    finally:
-        await reply.aclose()
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: queue.Queue[bytes | None] = queue.Queue(UNREAD_LINES)
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(queue.Full):
+            self._lines.put_nowait(f"{record.getMessage()}\n".encode())
+
+    def close(self) -> None:
+        with suppress(queue.Full):
+            self._lines.put_nowait(None)
+        self._thread.join(timeout=1.0)
+        super().close()
+
+    def _write(self) -> None:
+        # Past Python's own buffer, on which a program that ends would wait.
+        with suppress(OSError):
+            for line in iter(self._lines.get, None):
+                os.write(sys.stdout.fileno(), line)
 
 
 def serve(
@@ -319,9 +369,9 @@ def serve(
     port: int = 8081,
     key_env: str = "OPENAI_API_KEY",
     debt: str | os.PathLike | None = None,
-    keep: str | os.PathLike | None = None,
     timeout: float = 120.0,
     deadline: float = 300.0,
+    check: bool = False,
 ) -> None:
     """Serve a saved router until interrupted, with one line of JSON per request on stdout.
 
@@ -344,23 +394,49 @@ def serve(
     debt : path-like, optional
         The file that keeps the budget's debt over restarts; default: debt.json in the folder.
         Several servers need one each.
-    keep : path-like, optional
-        A file to which the answers of every vote are appended.
     timeout : float
         Seconds of silence of the upstream.
     deadline : float
         Seconds for a whole vote.
+    check : bool
+        Ask the upstream twice, say what it can do (stream, log-probabilities, cancel), and end.
     """
+    address = urlsplit(upstream)
+    if address.scheme not in ("http", "https") or not address.hostname:
+        raise ValueError(
+            f"the upstream is {upstream!r}; give a base URL such as http://127.0.0.1:8080/v1"
+        )
+    if not (0 <= port < 2**16 and timeout > 0 and deadline > 0):
+        raise ValueError(
+            f"the port is {port}, the timeout {timeout} and the deadline {deadline}; give a port "
+            "below 65536, and seconds above 0"
+        )
     router = Router.load(folder)
     controller = router.controller
     controller.keep_in(Path(folder) / "debt.json" if debt is None else debt)
     key = os.environ.get(key_env, "").strip()
-    server = Server(router, upstream, model, key, keep, timeout, deadline)
-    LOG.addHandler(logging.StreamHandler(sys.stdout))
-    LOG.setLevel("INFO")
+    if key and host not in ("127.0.0.1", "localhost"):
+        warnings.warn(
+            f"whoever reaches {host} can spend the key in {key_env}; put a gateway in front",
+            stacklevel=2,
+        )
+    server = Server(router, upstream, model, key, timeout, deadline)
+    if check:
+        print(*asyncio.run(abilities(server.client, model)), sep="\n")
+        return
     with socket.create_server((host, port)) as listening:
-        address = f"http://{host}:{listening.getsockname()[1]}/v1"
+        # Without it every small reply waits 40 ms for the client's delayed acknowledgement.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        url = f"http://{host}:{listening.getsockname()[1]}/v1"
         budget = f"{controller.budget:g} {router.unit} per question"
-        print(f"{model} at {address}, budget {budget}", file=sys.stderr, flush=True)
-        config = uvicorn.Config(server.app(), log_level="warning", access_log=False)
+        print(f"{model} at {url}, budget {budget}", file=sys.stderr, flush=True)
+        config = uvicorn.Config(
+            server.app(),
+            log_level="critical",  # the lines of our log say what failed
+            access_log=False,
+            date_header=False,  # the upstream's own come back
+            server_header=False,
+        )
+        LOG.addHandler(_LogLines())
+        LOG.setLevel("INFO")
         uvicorn.Server(config).run(sockets=[listening])

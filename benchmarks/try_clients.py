@@ -1,7 +1,7 @@
 """Run common clients with the base URL of `adalib serve`, else unchanged.
 
 Run it from the repository, in an environment with openai, langchain-openai and instructor; ADALIB
-names the Python that has adalib[serve], if that is another one. No test needs these clients.
+names the Python that has adalib-book[serve], if that is another one. No test needs these clients.
 """
 
 from __future__ import annotations

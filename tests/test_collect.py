@@ -133,6 +133,29 @@ def test_a_program_that_is_killed_loses_only_what_was_in_flight(file, tmp_path):
     assert adalib.load(path).samples == 9
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {},
+        [],
+        7,
+        {"id": "q0", "sample": 0},
+        *({"text": 1}, {"finish": None}, {"tokens": "9"}, {"sample": "0"}, {"id": 0}),
+    ],
+)
+def test_a_line_of_somebody_else_is_one_sentence(file, tmp_path, bad):
+    with FaultServer() as server:
+        run(file, tmp_path, server, samples=1)
+        kept = tmp_path / "answers.jsonl"
+        first, *others = kept.read_text().splitlines()
+        is_change = isinstance(bad, dict) and len(bad) == 1
+        others.insert(1, json.dumps(json.loads(first) | bad if is_change else bad))
+        kept.write_text("\n".join([first, *others, ""]))
+        with pytest.raises(DataError, match=r"answers\.jsonl, line 3: .*remove") as caught:
+            run(file, tmp_path, server, samples=1)
+    assert "\n" not in str(caught.value)
+
+
 def test_another_kind_of_answer_is_read_without_new_requests(file, tmp_path):
     text = "I choose option B, since 3 is odd."
     with FaultServer(text=text) as server:
@@ -215,7 +238,14 @@ def test_a_prompt_is_filled_by_the_question_alone():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"messages": 1}', '{"messages": [{"role": "user", "content": "no gap"}]}'],
+    [
+        "",
+        "[]",
+        "{}",
+        '{"messages": 1}',
+        '{"messages": [{"role": "user", "content": ["{question}"]}]}',
+        '{"messages": [{"role": "user", "content": "no gap"}]}',
+    ],
 )
 def test_a_file_that_is_no_prompt_is_refused(tmp_path, text):
     path = tmp_path / "prompt.json"

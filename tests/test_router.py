@@ -2,16 +2,23 @@
 
 import asyncio
 import json
+from collections import Counter
+from fractions import Fraction
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 from random_tables import timed_answers
+from virtual_time import in_virtual_time
 
 from adalib import (
     DataError,
     PricedRace,
     PricedStopping,
+    Protocol,
     Router,
+    extract_answer,
+    held_out,
     load,
 )
 from adalib.collect import run_to_end
@@ -135,6 +142,51 @@ def test_a_race_is_booked_with_its_cancelled_answers(racing):
     assert routed.tokens == sum(written) == routed.cost
 
 
+@pytest.mark.parametrize("debt", [-5, 0, 30])
+def test_a_race_counts_right_in_every_order_of_finishes(racing, monkeypatch, debt):
+    """Comparing answers takes as long as writing them; some finish meanwhile, or are cut."""
+    texts = ["Answer: 11", "Answer: 22", "Answer: 11.0", "Answer: 33", "Answer: 22", "Answer: 1/2"]
+
+    def raced(order, wait):
+        """Return the outcome, and how many answers were started."""
+        waits = iter(np.random.default_rng(order).choice([0.0, wait, 2 * wait], 100).tolist())
+        started = []
+
+        async def slowly(function, *arguments):
+            await asyncio.sleep(next(waits))
+            result = function(*arguments)
+            await asyncio.sleep(next(waits))
+            return result
+
+        async def ask(runner):
+            started.append(runner.number)
+            place = order.index(runner.number) if runner.number in order else 4
+            await asyncio.sleep(place // 2)  # two finish together
+            text = texts[runner.number]
+            return Answer(text, text[8:], "stop", tokens=10 + place)
+
+        monkeypatch.setattr(asyncio, "to_thread", slowly)
+        return in_virtual_time(racing.answer("x", ask)), len(started)
+
+    for order, wait in product(permutations(range(6), 4), (0.0, 0.4, 1.5)):
+        racing.controller.closed = debt * racing.controller.budget
+        routed, started = raced(order, wait)
+        counted = Counter(Fraction(answer.answer) for answer in routed.answers)
+        assert {Fraction(text): count for text, count in routed.votes.items()} == counted
+        assert routed.votes[routed.answer] == max(counted.values())
+        assert routed.winner.answer == routed.answer
+        assert len(routed.answers) + routed.cancelled == started
+    racing.controller.closed = 0.0
+
+
+def test_fitting_leaves_the_given_policy_as_it_was(answers):
+    policy = PricedStopping(("votes",), repeats=1)
+    before = dict(vars(policy))
+    router = Router.fit(answers, 3, policy)
+    assert vars(policy) == before
+    assert router.policy is not policy
+
+
 def test_a_race_without_a_short_answer_is_closed_at_once(racing):
     essay = "There were 3 reasons in 1990. " * 20
     routed = run_to_end(racing.answer("x", replies([essay])))
@@ -154,6 +206,23 @@ def test_a_race_without_a_short_answer_is_closed_at_once(racing):
 )
 def test_which_replies_are_short_answers(text, found, ballot):
     assert short_answer(Answer(text, found, "stop")) == ballot
+    assert short_answer(Answer(text, found, "length")) == ""  # a text that was cut
+
+
+@pytest.mark.parametrize("text", ["Answer:", "The answer is", "####", r"\boxed{}", "**Answer:** "])
+def test_a_mark_with_nothing_after_it_is_no_answer(text):
+    assert short_answer(Answer(text, extract_answer(text), "stop")) == ""
+
+
+def test_cut_texts_do_not_vote(fitted):
+    async def ask(runner):
+        if runner.number % 2:
+            return Answer("Answer: 7", "7", "stop", tokens=9)
+        return Answer("Let me think step by", "", "length", tokens=9)
+
+    routed = run_to_end(fitted.answer("x", ask))
+    assert set(routed.votes) == {"7"}
+    assert routed.winner.finish == "stop"
 
 
 # Files
@@ -171,7 +240,9 @@ def test_a_saved_router_decides_as_before(kind, request, tmp_path):
         for price in np.geomspace(1e-5, 1, 7):
             assert again.plan(text, price).expected == router.plan(text, price).expected
     texts = ["Answer: 1", "Answer: 2", "Answer: 1", "Answer: 3"]
-    found = [run_to_end(one.answer("x", replies(texts))) for one in (router, again)]
+    # The fixture's price has moved; this one starts as the saved one does.
+    start = Router(router.policy, router.embedding, router.controller.budget, router.usual)
+    found = [run_to_end(one.answer("x", replies(texts))) for one in (start, again)]
     assert found[0].votes == found[1].votes
 
 
@@ -206,3 +277,26 @@ def test_what_a_router_cannot_hold(answers):
         Router.fit(answers, 3, policy)
     with pytest.raises(ValueError, match="budget"):
         Router.fit(answers, 0.5, PricedStopping(("votes",), repeats=2))
+
+
+READ: list[tuple[tuple[str, ...], np.ndarray]] = []  # the questions that taught, and what was read
+
+
+class NotesFeatures(PricedStopping):
+    """Priced stopping that notes the features it learns from."""
+
+    def fit(self, responses, features=None, groups=None):
+        READ.append((tuple(responses.ids), np.asarray(features)))
+        return super().fit(responses, features, groups)
+
+
+def test_what_is_served_reads_what_was_evaluated():
+    answers = load("word-fewshot").take(range(60))
+    READ.clear()
+    learners = {"noted": NotesFeatures(repeats=2)}
+    held_out(answers, [2], (1, 4), learners=learners, noises=0, protocol=Protocol(folds=2))
+    ids, evaluated = READ[0]
+    Router.fit(answers.take([answers.ids.index(name) for name in ids]), 2, NotesFeatures(repeats=2))
+    served_ids, served = READ[-1]
+    order = [served_ids.index(name) for name in ids]
+    np.testing.assert_array_equal(served[order], evaluated)

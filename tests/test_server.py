@@ -3,13 +3,20 @@
 import asyncio
 import json
 import logging
+import socket
+import subprocess
+import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 
 import httpx
 import numpy as np
 import openai
 import pytest
+import uvicorn
 from conftest import run_to_end
 from random_tables import timed_answers
 from upstream import Upstream, listening
@@ -235,6 +242,7 @@ def test_a_slow_upstream_gets_a_clear_answer(stopping):
         assert "0.2" in reply.json()["error"]["message"]
         tools = httpx.post(f"{base}/chat/completions", json=CALL | {"tools": [{}]}, timeout=5)
         assert tools.status_code == 504
+    assert len(upstream.seen) == 2  # each was sent once
     assert router.controller.opened == 0
 
 
@@ -287,14 +295,313 @@ def test_health_shows_the_budget(pair):
     assert health["debt"] == router.controller.debt
 
 
-def test_answers_are_kept_in_our_format(stopping, tmp_path):
-    upstream = Upstream(("Answer: 7", "Answer: 8", "Answer: 7"))
-    kept = tmp_path / "kept.jsonl"
-    router = Router(stopping, None, 6)
-    with listening(upstream.app()) as url, served(router, upstream, url, keep=kept) as base:
-        figures = client(base).chat.completions.create(**CALL).model_extra["adalib"]
-    record = json.loads(kept.read_text())
-    assert record["question"] == ASK[0]["content"]
-    assert len(record["answers"]) == len(record["tokens"]) == figures["answers"]
-    kept.write_text(json.dumps(record | {"gold": "7"}))
-    assert load(kept).table((1,)).acc[0, 0] == record["answers"].count("7") / len(record["answers"])
+def test_an_upstream_that_does_not_stream_is_voted_on(pair):
+    upstream, router, base = pair
+    upstream.streams = False
+    upstream.texts = ("Answer: 8", "Answer: 7", "Answer: 7.0")
+    reply = client(base).chat.completions.create(**CALL)
+    figures = reply.model_extra["adalib"]
+    assert figures["answers"] == len(upstream.seen) == sum(figures["votes"].values()) >= 2
+    assert (reply.choices[0].finish_reason, figures["tokens"]) == ("stop", 5 * len(upstream.seen))
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"page": ("text/html", b"<html>Bad gateway</html>")},
+        {"page": ("application/json", b'{"choices": []}')},
+        {"page": ("application/json", b"[]")},
+        {"page": ("application/json", b'{"choices": [{"mess')},
+        {"page": ("text/event-stream", b"data: [DONE]\n\n")},
+        {"page": ("text/event-stream", b'data: {"choices": [{"delta": {"content": "4"}}]}\n\n')},
+        {"texts": ("",)},
+        {"texts": ("",), "finish": "content_filter"},
+        {"finish": "content_filter"},
+        {"finish": "tool_calls"},
+        {"texts": ("",), "refusal": "I cannot help with that."},
+    ],
+)
+def test_a_first_reply_without_a_text_is_the_upstreams_own(pair, odd, streams):
+    upstream, router, base = pair
+    upstream.streams = streams
+    for name, value in odd.items():
+        setattr(upstream, name, value)
+    reply = httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
+    assert len(upstream.seen) == 2
+    with listening(upstream.app()) as url:
+        direct = httpx.post(f"{url}/chat/completions", json=CALL, timeout=20)
+    assert (reply.status_code, reply.content) == (direct.status_code, direct.content)
+    assert (router.controller.asked, router.controller.opened) == (0, 0)
+
+
+def test_a_cut_winner_says_that_it_was_cut(pair):
+    upstream, _, base = pair
+    upstream.finish = "length"
+    upstream.texts = ("Let me think step by",)
+    reply = client(base).chat.completions.create(**CALL)
+    assert reply.choices[0].finish_reason == "length"
+    assert reply.model_extra["adalib"]["votes"] == {}
+
+
+@pytest.mark.parametrize("field", ["stream_options", "logprobs"])
+def test_an_upstream_that_refuses_a_wish_is_asked_without(weighted, field):
+    upstream = Upstream()
+    upstream.refuses = {field}
+    with listening(upstream.app()) as url, served(weighted, upstream, url) as base:
+        for _ in range(2):
+            reply = client(base).chat.completions.create(**CALL)
+            assert reply.model_extra["adalib"]["answer"] == "7"
+    assert [bool(upstream.refuses & set(request)) for request in upstream.seen].count(True) == 1
+
+
+def test_votes_carry_what_the_caller_sends(stopping):
+    upstream = Upstream()
+    with (
+        listening(upstream.app()) as url,
+        served(Router(stopping, None, 6), upstream, url) as base,
+    ):
+        asking = openai.OpenAI(base_url=base, api_key="mine", organization="ours", max_retries=0)
+        asking.chat.completions.create(**CALL)
+        httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
+    with_key = [headers for headers in upstream.headers if "authorization" in headers]
+    assert 0 < len(with_key) < len(upstream.headers)  # the second caller sent none
+    for headers in with_key:
+        assert headers["authorization"] == "Bearer mine"
+        assert headers["openai-organization"] == "ours"
+
+
+def test_the_deadline_covers_the_queue(stopping, monkeypatch):
+    monkeypatch.setattr(server_module, "AT_ONCE", 1)
+    upstream = Upstream(tokens=(1000,), pace=0.01)
+    with listening(upstream.app()) as url:
+        server = served(Router(stopping, None, 6), upstream, url, deadline=0.5)
+
+        async def two():
+            async with httpx.AsyncClient(timeout=20) as asking:
+                calls = [asking.post(f"{base}/chat/completions", json=CALL) for _ in range(2)]
+                return await asyncio.gather(*calls)
+
+        with server as base:
+            assert [reply.status_code for reply in run_to_end(two())] == [504, 504]
+    assert len(upstream.seen) == 1  # the other one waited for its turn
+
+
+def test_a_long_conversation_is_passed_on(pair, lines):
+    upstream, _, base = pair
+    turns = [{"role": "user", "content": "And what is 3 + 4?"}] * 30_000
+    httpx.post(f"{base}/chat/completions", json=CALL | {"messages": turns}, timeout=60)
+    assert [len(request["messages"]) for request in upstream.seen] == [30_000]
+    assert "long" in lines()[0]["why"]
+
+
+def test_a_defect_is_a_reply_and_a_line(pair, lines, monkeypatch):
+    _, _, base = pair
+    monkeypatch.setattr(Server, "pass_on", lambda *_: 1 / 0)
+    reply = httpx.get(f"{base}/models", timeout=5)
+    assert reply.status_code == 500
+    assert "failed" in reply.json()["error"]["message"]
+    assert "ZeroDivisionError" in lines()[0]["why"]
+
+
+def test_a_defect_of_a_vote_leaves_the_upstreams_reply(pair, lines, monkeypatch):
+    _, router, base = pair
+    monkeypatch.setattr(router, "plan", lambda *_: 1 / 0)
+    reply = client(base).chat.completions.create(**CALL)
+    assert reply.choices[0].message.content == "Answer: 7"
+    assert "ZeroDivisionError" in lines()[0]["why"]
+
+
+# Byte by byte, on plain sockets
+
+
+class Plain:
+    """An endpoint that notes the bytes of a request and replies with the bytes it was given."""
+
+    def __init__(self, reply: bytes) -> None:
+        self.reply = reply
+        self.came = b""
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            with self._socket.accept()[0] as connection:
+                while not self.came.endswith(b"END"):
+                    self.came += connection.recv(65536)
+                connection.sendall(self.reply)
+
+
+def exchanged(port: int, request: bytes) -> bytes:
+    """Send bytes and return all that comes back."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(request)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def apart(message: bytes) -> tuple[bytes, list[bytes], bytes]:
+    """Return the first line, the headers and the body of a message."""
+    head, _, body = message.partition(b"\r\n\r\n")
+    first, *headers = head.split(b"\r\n")
+    return first, headers, body
+
+
+def without_connection(headers: list[bytes]) -> list[bytes]:
+    """Return headers with their names in small letters, less those of one connection."""
+    named = [line.split(b":", 1) for line in headers]
+    apart = [(name.lower(), value) for name, value in named]
+    return [b":".join(pair) for pair in apart if pair[0] not in (b"host", b"connection")]
+
+
+@contextmanager
+def commanded(policy, folder, upstream):
+    """Run `adalib serve`; yields the process and its base URL."""
+    Router(policy, None, 6).save(folder)
+    words = ["serve", str(folder), "--upstream", upstream, "--model", "m", "--port", "0"]
+    command = [sys.executable, "-m", "adalib", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        try:
+            yield process, process.stderr.readline().split(" at ")[1].split(",")[0]
+        finally:
+            process.terminate()
+
+
+def test_bytes_come_and_go_as_they_are(stopping, tmp_path):
+    headers = [
+        b"X-Twice: one",
+        b"x-twice: two",
+        b"X-Name: J\xfcrgen",
+        b"Authorization: Bearer mine",
+        b"Cookie: a=1; b=2",
+        b"Content-Length: 6",
+    ]
+    back = [
+        b"Location: http://elsewhere.example/x",
+        b"Set-Cookie: a=1",
+        b"Set-Cookie: b=2",
+        b"X-Name: J\xfcrgen",
+        b"Date: Thu, 01 Jan 1970 00:00:00 GMT",
+        b"Server: theirs",
+        b"Content-Encoding: gzip",
+        b"Content-Length: 5",
+    ]
+    status = b"HTTP/1.1 302 Found\r\n"
+    plain = Plain(status + b"\r\n".join([*back, b"Connection: close", b"", b"\x1f\x8bxyz"]))
+    targets = [b"files/a%2Fb?x=1&x=%20&y", b"models/%C3%A4%25", b"/double", b"dot/./here", b"x?"]
+    with commanded(stopping, tmp_path, f"http://127.0.0.1:{plain.port}/api/v1") as (_, base):
+        port = int(base.removesuffix("/v1").rsplit(":", 1)[1])
+        for target in targets:
+            plain.came = b""
+            head = [b"POST /v1/" + target + b" HTTP/1.1", b"Host: here", *headers]
+            reply = exchanged(
+                port, b"\r\n".join([*head, b"Connection: close", b"", b"\x00\xffaEND"])
+            )
+            first, came, body = apart(plain.came)
+            assert first == b"POST /api/v1/" + target.removesuffix(b"?") + b" HTTP/1.1"
+            assert without_connection(came) == without_connection(headers)
+            assert body == b"\x00\xffaEND"
+            first, came, body = apart(reply)
+            assert first.startswith(b"HTTP/1.1 302")
+            assert without_connection(came) == without_connection(back)
+            assert body == b"\x1f\x8bxyz"
+
+
+@pytest.mark.parametrize(
+    "climb", ["%2e%2e", "%252e%252e", "%25252e.", "..%2Fy", "..%5Cy", "%" + "25" * 999]
+)
+def test_no_path_climbs_however_it_is_written(pair, climb):
+    upstream, _, base = pair
+    port = int(base.removesuffix("/v1").rsplit(":", 1)[1])
+    request = f"GET /v1/x/{climb}/y HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
+    assert b" 404 " in exchanged(port, request.encode()).split(b"\r\n")[0]
+
+
+# The command
+
+
+def test_small_replies_are_sent_at_once(stopping, tmp_path, monkeypatch):
+    """Without TCP_NODELAY each waits 40 ms for the client's delayed acknowledgement."""
+    Router(stopping, None, 6).save(tmp_path)
+    listened = []
+    monkeypatch.setattr(
+        uvicorn.Server,
+        "run",
+        lambda self, sockets: listened.extend(
+            one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets
+        ),
+    )
+    server_module.serve(tmp_path, "http://127.0.0.1:9/v1", "m", port=0)
+    assert all(listened)
+    assert listened
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"upstream": "127.0.0.1:8080/v1"}, "upstream"),
+        ({"upstream": "ftp://x/v1"}, "upstream"),
+        ({"upstream": "http://"}, "upstream"),
+        ({"port": 99_999}, "99999"),
+        ({"port": -1}, "-1"),
+        ({"timeout": 0.0}, "timeout"),
+        ({"deadline": float("nan")}, "deadline"),
+    ],
+)
+def test_what_cannot_be_served_is_said_at_once(stopping, tmp_path, options, fault):
+    Router(stopping, None, 6).save(tmp_path)
+    with pytest.raises(ValueError, match=fault) as caught:
+        server_module.serve(
+            **{"folder": tmp_path, "upstream": "http://x/v1", "model": "m"} | options
+        )
+    assert "\n" not in str(caught.value)
+
+
+def test_a_key_that_others_can_spend_is_warned_about(stopping, tmp_path, monkeypatch):
+    Router(stopping, None, 6).save(tmp_path)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: None)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with pytest.warns(UserWarning, match="OPENAI_API_KEY") as caught:
+        server_module.serve(tmp_path, "http://127.0.0.1:9/v1", "m", host="0.0.0.0", port=0)
+    assert "sk-secret" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_a_check_says_what_the_upstream_can_do(stopping, tmp_path, capsys, able):
+    Router(stopping, None, 6).save(tmp_path)
+    upstream = Upstream(tokens=(12,), logprobs=able, pace=0.05 if able else 0.0)
+    upstream.streams = able
+    with listening(upstream.app()) as url:
+        assert in_a_thread(server_module.serve, tmp_path, url, "m", port=0, check=True) is None
+    lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert list(lines) == ["streams", "log-probabilities", "can be cancelled"]
+    assert {said.split(",")[0] for said in lines.values()} == {"yes" if able else "no"}
+    assert len(upstream.seen) == 2
+    assert upstream.cancelled == able
+    upstream.status = 401
+    with listening(upstream.app()) as url, pytest.raises(ValueError, match="AuthenticationError"):
+        in_a_thread(server_module.serve, tmp_path, url, "m", port=0, check=True)
+
+
+def in_a_thread(call, *given, **options):
+    """Call in a thread: a browser of another test may run its event loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(call, *given, **options).result()
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_log_that_nobody_reads_stops_nothing(stopping, tmp_path, closed):
+    """A pipe holds 64 KB; three times that is written."""
+    upstream = Upstream()
+    with listening(upstream.app()) as url, commanded(stopping, tmp_path, url) as (process, base):
+        if closed:
+            process.stdout.close()
+        with httpx.Client(timeout=60) as asking:
+            for _ in range(200):
+                assert asking.get(f"{base}/{'x' * 1000}").status_code == 200
+        process.terminate()
+        assert process.wait(timeout=60) in (0, -15)
+        assert process.stderr.read() == ""
+        if not closed:
+            assert json.loads(process.stdout.readline())["status"] == 200

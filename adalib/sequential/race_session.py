@@ -149,7 +149,8 @@ class RaceSession:
         number : int
             The number of its `Runner`.
         answer : hashable
-            The answer, or its class; None or "" if it could not be read.
+            The answer as `extract_answer` reads it, of which equal ones count together (see
+            `same_answer`); or its class; None or "" if it could not be read.
         tokens : float
             Tokens that it generated.
         **fields : float

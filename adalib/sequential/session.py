@@ -68,7 +68,7 @@ class Session:
     asks : int
         How many answers to ask at once.
     leaders : list
-        The leading answers: one, several that are tied, or none.
+        The leading answers, each as it was first given: one, several that are tied, or none.
     reads : dict of str to str
         The fields that `add` needs with every answer, each with the signal that reads it.
 
@@ -79,6 +79,9 @@ class Session:
     >>> session = policy.start(1.0)
     >>> session.add("7"), session.leaders
     (False, ['7'])
+    >>> vote = policy.start(12.0)  # one half, written in two ways, and another answer
+    >>> [vote.add(answer) for answer in ("0.5", "3", "1/2")][-1], vote.leaders
+    (True, ['0.5'])
     """
 
     def __init__(self, policy: SteppedPolicy, member: Member, features: ArrayLike | None) -> None:
@@ -109,7 +112,8 @@ class Session:
         Parameters
         ----------
         answer : hashable
-            The answer, or its class; None or "" if it could not be read.
+            The answer as `extract_answer` reads it, of which equal ones count together (see
+            `same_answer`); or its class; None or "" if it could not be read.
         **fields : float
             The fields that `reads` names, for example ``logprob=-0.2``.
 

@@ -23,6 +23,7 @@ class Upstream:
     ``texts`` are given one after the other, over and over. A text of ``n`` tokens takes
     ``n * pace`` seconds; ``tokens`` says how many each text has. ``seen`` has every request,
     ``finished`` and ``cancelled`` count answers that were written to the end or cut by the caller.
+    ``page`` is a content type and a body that come in place of every answer.
     """
 
     def __init__(self, texts=("Answer: 7",), tokens=(5,), *, logprobs=True, usage=True, pace=0.0):
@@ -32,6 +33,11 @@ class Upstream:
         self.usage = usage
         self.pace = pace
         self.status = 200
+        self.streams = True
+        self.refuses: set[str] = set()  # fields of a request
+        self.finish = "stop"
+        self.refusal: str | None = None
+        self.page: tuple[str, bytes] | None = None
         self.seen: list[dict] = []
         self.headers: list[dict] = []
         self.written: Counter = Counter()
@@ -58,18 +64,22 @@ class Upstream:
         self.headers.append(dict(request.headers))
         if self.status != 200:
             return JSONResponse({"error": {"message": "broken"}}, self.status)
+        if self.refuses & set(fields):
+            return JSONResponse({"error": {"message": "unknown field"}}, 400)
+        if self.page is not None:
+            return Response(self.page[1], media_type=self.page[0])
         text = self.texts[number % len(self.texts)]
         tokens = self.tokens[number % len(self.tokens)]
-        if fields.get("stream"):
+        if fields.get("stream") and self.streams:
             events = self.events(fields, number, text, tokens)
             return StreamingResponse(events, media_type="text/event-stream")
         await asyncio.sleep(tokens * self.pace)
         self.written[number] = tokens
-        message = {"role": "assistant", "content": text}
+        message = {"role": "assistant", "content": text, "refusal": self.refusal}
         if fields.get("tools"):
             called = {"name": "add", "arguments": '{"a": 3, "b": 4}'}
             message["tool_calls"] = [{"id": "1", "type": "function", "function": called}]
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        choice = {"index": 0, "message": message, "finish_reason": self.finish}
         return JSONResponse(self.head() | {"choices": [choice], "usage": self.used(tokens)})
 
     async def events(self, fields, number, text, tokens):
@@ -84,7 +94,8 @@ class Upstream:
                     token = {"token": "x", "logprob": -0.1, "bytes": None, "top_logprobs": []}
                     choice["logprobs"] = {"content": [token]}
                 yield self.event([choice])
-            yield self.event([{"index": 0, "delta": {}, "finish_reason": "stop"}])
+            last = {"refusal": self.refusal} if self.refusal else {}
+            yield self.event([{"index": 0, "delta": last, "finish_reason": self.finish}])
             if self.usage and (fields.get("stream_options") or {}).get("include_usage"):
                 yield self.event([], usage=self.used(tokens))
             yield b"data: [DONE]\n\n"
