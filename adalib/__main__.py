@@ -1,8 +1,6 @@
 """``python -m adalib``."""
 
-import sys
-
-from adalib.cli import main
+from adalib.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -9,6 +9,7 @@ exit code 2.
 from __future__ import annotations
 
 import json as json_format
+import logging
 import os
 import shlex
 import sys
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median_high
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import cyclopts
 
@@ -33,14 +34,25 @@ if TYPE_CHECKING:
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
+_FEW = 100  # questions; a policy that learned from fewer is mostly chance
 _LONG = 200  # characters; an answer that was read out of a text is shorter
 
 # The extra of pyproject.toml that installs a library, by the library's name in an import.
 _EXTRAS = {
     **dict.fromkeys(("pandas", "scipy", "sklearn", "threadpoolctl", "xgboost"), "learn"),
-    **dict.fromkeys(("math_verify", "latex2sympy2_extended", "sympy", "mpmath"), "math"),
+    **dict.fromkeys(("math_verify", "latex2sympy2_extended", "antlr4", "sympy", "mpmath"), "math"),
     "openai": "client",
-    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
+    **dict.fromkeys(("httpx2", "starlette", "uvicorn"), "serve"),
+}
+
+# What `solve` prints.
+_MEANINGS = {
+    "budget": "what a question may cost on average",
+    "lam": "the price: accuracy that the next unit of cost buys",
+    "cost": "what this plan costs on average",
+    "accuracy": "its average accuracy",
+    "bound": "no plan within the budget is more accurate than this",
+    "slack": "what the plan leaves of the budget",
 }
 
 
@@ -62,6 +74,7 @@ app = cyclopts.App(
     help="Who deserves more samples?",
     version=adalib.__version__,
     help_flags="--help",
+    suppress_keyboard_interrupt=False,  # `main` says that the work was stopped
 )
 app.command(
     "adalib.collect:collect",
@@ -103,6 +116,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _BAD_INPUT
 
 
+def run() -> NoReturn:
+    """Run the command of this process, and end the process with its exit code."""
+    code = main()
+    if code == _INTERRUPTED:
+        logging.shutdown()  # writes the last lines of the server's log
+        # An ordinary exit waits for all threads, and one may have begun a minute of learning.
+        os._exit(code)
+    sys.exit(code)
+
+
 def _note(text: str) -> None:
     """Write one line to standard error; standard output holds the result alone."""
     line = " ".join(text.split())
@@ -117,7 +140,7 @@ def _missing_extra(error: ImportError) -> str:
     if library not in _EXTRAS:
         raise error
     extra = _EXTRAS[library]
-    return f"this needs {library}, which is missing; run pip install 'adalib[{extra}]'"
+    return f"this needs {library}, which is missing; run pip install 'adalib-book[{extra}]'"
 
 
 @app.command
@@ -172,7 +195,7 @@ def solve(
         _print_json({**numbers, "labels": labels, "split": split})
         return
     for name, number in numbers.items():
-        print(f"{name:9} {number:.6g}")
+        print(f"{name:9} {number:<12.6g} {_MEANINGS[name]}")
     count_by_budget = Counter(bought)
     for offered in table.budgets:
         print(f"budget {offered}: {count_by_budget[offered]:,} of {table.n:,} questions")
@@ -276,6 +299,7 @@ def _promised(row: HeldOutRow) -> dict[str, Any]:
     from adalib.evaluate.compare import RACE
 
     names = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+    names += ["gain_low", "gain_high"]
     if row.policy == RACE:
         names.append("waiting")
     return {name: getattr(row, name) for name in names}
@@ -348,6 +372,7 @@ def fit(
     policy: Literal["priced", "race"] = "priced",
     signals: Words | None = None,
     cost: Literal["samples", "tokens"] = "samples",
+    schedule: Budgets | None = None,
     groups: str | None = None,
 ) -> None:
     """Learn a policy from a file of sampled answers, and save it for `serve`.
@@ -368,11 +393,15 @@ def fit(
         What it looks at, such as votes,text; default every signal that the file has.
     cost : str
         What an answer costs: 1, or its tokens. A race counts tokens.
+    schedule : tuple of int
+        Numbers of answers at which priced stopping may stop, such as 2,4,8: those in between are
+        asked at once, which saves waiting. Default: after every answer up to 16.
     groups : str
         Leave questions with the same value of this field out together.
     """
     from adalib.datasets.menu import Menu
     from adalib.evaluate.compare import column
+    from adalib.router import TAUGHT
     from adalib.sequential.policy import PricedStopping
     from adalib.sequential.race import PricedRace
 
@@ -381,13 +410,23 @@ def fit(
     answers = _load(file)
     if isinstance(answers, Menu):
         raise ValueError(f"{file}: holds several models; give the answers of one model")
-    learner = PricedRace(signals) if policy == "race" else PricedStopping(signals, cost=cost)
+    if policy == "race" and schedule is not None:
+        raise ValueError("a race starts its answers at once by itself; leave out --schedule")
+    stopping = PricedStopping(signals, cost=cost, schedule=schedule)
+    learner = PricedRace(signals) if policy == "race" else stopping
     family = None if groups is None else column(answers, groups)
+    if answers.n < _FEW:
+        warnings.warn(
+            f"{file}: has {answers.n} questions, and what is learned from fewer than {_FEW} is "
+            "mostly chance",
+            stacklevel=2,
+        )
     router = adalib.Router.fit(answers, budget, learner, groups=family)
     router.save(out)
     print(
-        f"fitted {policy} on {answers.n:,} questions, budget {budget:g} {router.unit} per "
-        f"question, first price {router.controller.price:.4g}"
+        f"fitted {policy} on {min(answers.n, TAUGHT):,} of {answers.n:,} questions, "
+        f"budget {budget:g} {router.unit} per question, "
+        f"first price {router.controller.price:.4g}"
     )
     print(f"wrote {out}; next: adalib serve {shlex.quote(out)} --upstream URL --model M")
 

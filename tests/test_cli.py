@@ -1,7 +1,9 @@
 """The commands: the promised JSON, and one clear line for bad input."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
@@ -24,6 +26,7 @@ from adalib.learn.curve_policy import CurvePolicy
 
 COMMANDS = ("collect", "evaluate", "explore", "fit", "serve", "solve")
 KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+KEYS += ["gain_low", "gain_high"]
 SECRET = "sk-proj-not-to-be-seen"
 
 
@@ -176,11 +179,15 @@ def test_collect_takes_the_arguments_of_the_function(tmp_path, capsys):
 def test_fit_saves_a_router_once(file, tmp_path, capsys, refused):
     out = str(tmp_path / "router")
     words = ["fit", file, "--budget", "2.5", "--signals", "votes", "--out", out]
-    assert main(words) == 0
-    assert "2.5 samples" in capsys.readouterr().out
+    assert main([*words, "--schedule", "2,4,8"]) == 0
+    shown = capsys.readouterr()
+    assert "2.5 samples" in shown.out
+    assert "30 of 30 questions" in shown.out
+    assert "30 questions" in shown.err  # too few
     router = adalib.Router.load(out)
     assert router.controller.budget == 2.5
     assert router.policy.signals == ("votes",)
+    assert router.plan("").session.asks == 2
     refused(words, out)
 
 
@@ -228,6 +235,11 @@ FAULTS = {
         ("solve drill-fewshot --budget 2 --budgets 200", "200"),
         ("explore FILE --out FILE", "--out"),
         ("explore table.csv --cost tokens", "--cost"),
+        ("fit FILE --budget 900 --policy race --schedule 2,4 --out o", "--schedule"),
+        ("fit FILE --budget 2 --schedule 4,2 --out o", "schedule"),
+        ("serve nosuch --upstream http://x/v1 --model m --port 99999", "99999"),
+        ("serve nosuch --upstream x --model m", "upstream"),
+        ("serve nosuch --upstream http://x/v1 --model m", "router.json"),
         ("collect nosuch --out o --base-url u --model m", "nosuch"),
         ("nosuch FILE", "nosuch"),
         (f"solve drill-fewshot --budget 2 --key {SECRET}", "--key"),
@@ -246,7 +258,7 @@ def test_a_missing_library_names_its_extra(refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.delitem(sys.modules, "adalib.evaluate.compare")
     monkeypatch.delitem(sys.modules, "adalib.evaluate.heldout")
-    refused(["evaluate", "drill-fewshot"], "adalib[learn]")
+    refused(["evaluate", "drill-fewshot"], "adalib-book[learn]")
 
 
 def test_every_extra_that_is_named_is_there():
@@ -260,3 +272,29 @@ def test_the_module_is_a_program():
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == code
         assert (adalib.__version__ in done.stdout) == (code == 0)
+
+
+def test_evaluate_shows_progress_on_a_terminal_and_can_be_interrupted():
+    pty = pytest.importorskip("pty", reason="a terminal of Unix")
+    command = [sys.executable, "-m", "adalib", "evaluate", "gsm8k", "--json"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        with open(ours, "rb", buffering=0) as terminal:
+            while b"evaluating" not in shown:
+                shown += terminal.read(1024)
+            process.send_signal(signal.SIGINT)
+            while b"stopped" not in shown:
+                shown += terminal.read(1024)
+        assert process.stdout.read() == b""
+        assert process.wait() == 130
+
+
+def test_an_interrupted_program_ends_though_a_thread_works_on():
+    program = (
+        "import threading; from adalib import cli; "
+        "threading.Thread(target=threading.Event().wait).start(); "
+        "cli.main = lambda: 130; cli.run()"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 130

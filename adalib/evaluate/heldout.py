@@ -35,8 +35,8 @@ from adalib.evaluate.trials import (
     learned,
 )
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.embedding import TextEmbedding
-from adalib.learn.features import text_features
+from adalib.learn.embedding import DIMS, embedding_of, question_values
+from adalib.learn.features import TEXT_FEATURES, text_features
 from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
@@ -44,7 +44,8 @@ from adalib.table import UtilityTable
 #: Training questions that a fold learns from, at most: the text's prior takes time with their
 #: cube. More may do better.
 TAUGHT = 1000
-_DIMS = 4  # of the text embedding: enough to tell vocabularies apart, and quick to grow trees on
+#: Names of what is read off a text, in the order of `question_values`.
+_DESCRIBED = [*TEXT_FEATURES[:-1], *(f"embedding_{j}" for j in range(DIMS))]
 
 #: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the
 #: budgets on offer.
@@ -380,12 +381,13 @@ def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[floa
 
 
 @lru_cache(maxsize=32)
-def _embedded(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
-    """Embed all texts with an embedding fitted to the training ones.
+def _described(train: tuple[str, ...], texts: tuple[str, ...]) -> np.ndarray | None:
+    """Describe all texts, with an embedding fitted to the training ones; None if those are blank.
 
     The result is cached, since settings often share their questions.
     """
-    return TextEmbedding(_DIMS).fit(train).transform(texts)
+    embedding = embedding_of(train)
+    return None if embedding is None else question_values(embedding, texts)
 
 
 def _folds(
@@ -404,12 +406,14 @@ def _folds(
     for out in np.unique(fold):
         train = drawn(np.flatnonzero(fold != out), taught, draw)
         test = np.flatnonzero(fold == out)
-        fold_features = given
-        if features is None and any(text.strip() for text in texts[train]):
-            rows = np.concatenate([train, test])
-            embedded = _embedded(tuple(texts[train]), tuple(texts[rows])).set_index(rows)
-            fold_features = pd.concat([given.loc[rows], embedded], axis=1)
-        yield Fold(train, test, fold_features)
+        rows = np.concatenate([train, test])
+        described = (
+            _described(tuple(texts[train]), tuple(texts[rows])) if features is None else None
+        )
+        if described is None:
+            yield Fold(train, test, given)
+        else:
+            yield Fold(train, test, pd.DataFrame(described, rows, _DESCRIBED))
 
 
 def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Responses | None, Any]:

@@ -32,8 +32,8 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     .. math:: \bar x \pm t_{N-1} \, \frac{s}{\sqrt N}, \qquad
               s^2 = \frac{1}{N-1} \sum_i (x_i - \bar x)^2 .
 
-    Explained in the chapter "Four kinds of question"; the appendix "Rivals, the certificate, and
-    how intervals and verdicts were calibrated" shows where it holds and where it does not.
+    Explained in the chapter "Four kinds of question"; the appendix "Rival stopping rules,
+    and how far to trust our intervals" shows where it holds and where it does not.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def cautious_bound(
 
     where the other weights are 1, W is the sum of all weights and t is Student's quantile for
     one-sided error ``wrong``. An upper bound is ``-cautious_bound(-gains)``. The appendix
-    "Rivals, the certificate, and how intervals and verdicts were calibrated" compares it with
+    "Rival stopping rules, and how far to trust our intervals" compares it with
     other bounds.
 
     Parameters
@@ -139,7 +139,7 @@ def hidden_loss(n: int) -> float:
     If a share q of all questions loses everything, a sample of n holds none of them with chance
     :math:`(1 - q)^n`. The largest share that stays unseen in 5% of samples is
     :math:`q = 1 - 0.05^{1/n}`, about 3/n, and by that much it may lower the mean. Explained in the
-    appendix "Rivals, the certificate, and how intervals and verdicts were calibrated".
+    appendix "Rival stopping rules, and how far to trust our intervals".
 
     Parameters
     ----------

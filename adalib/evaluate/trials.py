@@ -154,19 +154,24 @@ def learned(
     def in_fold(fold: Fold) -> list[np.ndarray]:
         train = _questions(teach, fold.train, fold.features, member)
         test = _questions(score, fold.test, fold.features, member)
-        return [outcomes(name, learner, train, test, targets) for name, learner in tried]
+        of_fold = []
+        for name, learner in tried:
+            of_fold.append(outcomes(name, learner, train, test, targets))
+            bar.update()
+        return of_fold
 
     found = np.empty((len(Learned._fields), len(tried), len(targets), len(member)))
-    done = tqdm(
-        side_by_side(in_fold, folds),
-        total=len(folds),
+    with tqdm(
+        total=len(folds) * len(tried),
         desc="evaluating",
-        unit=" folds",
+        unit=" trials",
         disable=None,
         leave=False,
-    )
-    for fold, of_fold in zip(folds, done, strict=True):
-        found[..., fold.test] = np.stack(of_fold, axis=1)
+        ncols=80,  # some terminals do not say their size
+        nrows=24,
+    ) as bar:
+        for fold, of_fold in zip(folds, side_by_side(in_fold, folds), strict=True):
+            found[..., fold.test] = np.stack(of_fold, axis=1)
     return Learned(*found)
 
 
@@ -261,5 +266,10 @@ def side_by_side(work: Callable, jobs: Iterable) -> Iterator:
     from threadpoolctl import threadpool_limits  # here, because a browser does not have it
 
     # Matrix products that start threads of their own would compete for the same processors.
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
-        yield from pool.map(work, jobs)
+    with threadpool_limits(1, user_api="blas"):
+        pool = ThreadPoolExecutor(cores())
+        try:
+            yield from pool.map(work, jobs)
+        finally:
+            # Who interrupts does not wait for the jobs that have begun.
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -191,8 +192,8 @@ class Judgement:
 
     @cached_property
     def gain(self) -> Interval:
-        """The mean gain at every target with its ordinary interval."""
-        return mean_interval(self.gains)
+        """The gain that is tested, with its ordinary interval."""
+        return mean_interval(self.best_gains)
 
     @cached_property
     def least(self) -> float:
@@ -247,16 +248,21 @@ class Judgement:
         return "groups" if self.rows[0].families else "questions"
 
     def points(self, number: int) -> str:
-        """Write the gain at a target, in points with its interval."""
-        ends = self.gain.mean, self.gain.low, self.gain.high
-        gain, low, high = (float(np.asarray(end)[number]) for end in ends)
-        return f"{in_points(gain, 2)} [{in_points(low, 2)}, {in_points(high, 2)}]"
+        """Write the gain of the row chosen at a target, in points with its interval."""
+        row = self.rows[number]
+        return _with_ends(row.gain, row.gain_low, row.gain_high)
 
     def choice(self, number: int, remark: str = "") -> str:
         """Name the policy chosen at a target, with its gain."""
         row = self.rows[number]
         points = self.points(number).replace(" ", " points ", 1)
         return f"{row.policy} at target {row.target:g} ({points}{remark})"
+
+
+def _with_ends(gain: Any, low: Any, high: Any) -> str:
+    """Write a gain in points with its interval, if it has one."""
+    ends = "" if low is None or high is None else f" [{in_points(low, 2)}, {in_points(high, 2)}]"
+    return in_points(gain, 2) + ends
 
 
 def _main(found: Judgement, oracles: list[HeldOutRow]) -> str:
@@ -288,8 +294,10 @@ def _method(found: Judgement) -> str:
     unseen = hidden_loss(n)
     points = 100 * found.rows[0].largest * unseen
     return (
-        "Gains are over the best random mix at equal cost, with ordinary 95% intervals; "
-        f"each of the {found.unit} was scored by the policy that gained most on those before it. "
+        "Gains are over the best random mix at equal cost, with ordinary 95% intervals. The best "
+        "of many looks better than it is, so what is tested is a gain without that luck, where "
+        f"each of the {found.unit} was scored by the policy that gained most on those before it: "
+        f"{_with_ends(found.gain.mean, found.gain.low, found.gain.high)}. "
         f"Among {n:,} {found.unit}, up to {unseen:.1%} that lose everything may stay unseen "
         f"({points:.1f} points), which the verdict allows for."
     )
@@ -328,9 +336,7 @@ def _saving(row: HeldOutRow) -> str:
 
 def _room(oracle: HeldOutRow) -> str:
     """What an oracle gains at the same target."""
-    gain = f"{in_points(oracle.gain, 2)} points"
-    if oracle.gain_low is not None and oracle.gain_high is not None:
-        gain += f" [{in_points(oracle.gain_low, 2)}, {in_points(oracle.gain_high, 2)}]"
+    gain = _with_ends(oracle.gain, oracle.gain_low, oracle.gain_high).replace(" ", " points ", 1)
     return (
         " The cross-fitted oracle, which knows every accuracy curve but decides before asking, "
         f"gains {gain} there; a policy that stops while answers come in may gain more."

@@ -9,7 +9,7 @@ a mean of likelihood ratios against a fair coin, would be a supermartingale, and
 1/x with probability at most x [1]_. So the certificate holds whenever one stops. The j-th class to
 appear gets a share :math:`1/(j(j+1))` of alpha, and these shares add up to 1. What is certified is
 the mode of the readable answers, not the truth. Explained in the appendix
-"Rivals, the certificate, and how intervals and verdicts were calibrated".
+"Rival stopping rules, and how far to trust our intervals".
 
 References
 ----------

@@ -8,6 +8,7 @@ signals of a policy know there: the features by which a rule decides whether to 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
@@ -19,6 +20,8 @@ from adalib.datasets.files import DataError
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes
+
+_CELLS = 1 << 14  # numbers that are worked on at a time: 128 kilobytes
 
 
 class Waves(NamedTuple):
@@ -79,8 +82,8 @@ class Course:
         self.streams = _reordered(streams, order, self.tokens)
 
     @cached_property
-    def _last_tied(self) -> np.ndarray:
-        """For every finish, the last one at the same time.
+    def last_tied(self) -> np.ndarray:
+        """For every finish, the last one at the same time, (M, start + more).
 
         If the race closes at one of several simultaneous finishes, all of them vote.
         """
@@ -92,7 +95,7 @@ class Course:
 
     def value(self, votes: Votes) -> np.ndarray:
         """Return the accuracy if one closes at each finish, (M, start + more)."""
-        return np.take_along_axis(votes.value, self._last_tied, axis=1)
+        return np.take_along_axis(votes.value, self.last_tied, axis=1)
 
 
 class Courses:
@@ -147,6 +150,8 @@ class Heat(Courses):
         Features of the questions, where a signal needs them.
     trained_on : bool
         Whether these are the questions from which the policy learned.
+    folds : sequence of slice, optional
+        The streams of each fold of the questions; each is a slice. Default: one fold.
     """
 
     def __init__(
@@ -155,13 +160,24 @@ class Heat(Courses):
         streams: Streams,
         features: ArrayLike | None = None,
         trained_on: bool = False,
+        folds: Sequence[slice] | None = None,
     ) -> None:
         super().__init__(streams)
+        self.folds = (slice(0, len(streams.question)),) if folds is None else folds
         self._policy = policy
         self._features = features
         self._trained_on = trained_on
         # Kept for as long as its course is.
         self._evidence: WeakKeyDictionary[Course, Evidence] = WeakKeyDictionary()
+
+    def pieces(self, levels: int) -> list[slice]:
+        """Return slices of the folds, small enough that ``levels`` numbers a row stay in cache."""
+        size = max(_CELLS // levels, 1)
+        return [
+            slice(begin, min(begin + size, fold.stop))
+            for fold in self.folds
+            for begin in range(fold.start, fold.stop, size)
+        ]
 
     def evidence(self, course: Course) -> Evidence:
         """Return what the signals know at every finish of a course."""
@@ -171,19 +187,19 @@ class Heat(Courses):
             )
         return self._evidence[course]
 
-    def closed(self, waves: Waves, finished: int, levels: int) -> RaceOutcome:
-        """Return the outcome of closing at a finish, the same at each of ``levels`` prices."""
+    def closed(self, waves: Waves, finished: int) -> RaceOutcome:
+        """Return the outcome of closing at a finish, arrays of shape (M,)."""
         course = self.course(waves)
         column = finished - 1
-        streams = len(course.clock)
-        figures = (
+        rows = np.arange(len(course.clock))
+        votes = self.evidence(course).votes
+        return RaceOutcome(
             course.tokens[:, column],
-            course.value(self.evidence(course).votes)[:, column],
+            votes.value[rows, course.last_tied[:, column]],
             course.clock[:, column],
-            np.full(streams, finished),
-            np.full(streams, waves.answers),
+            np.full(rows.size, finished),
+            np.full(rows.size, waves.answers),
         )
-        return RaceOutcome(*(np.broadcast_to(one[:, None], (streams, levels)) for one in figures))
 
     def features(self, waves: Waves, finished: int) -> np.ndarray:
         """Return the features at a finish, (d, M)."""

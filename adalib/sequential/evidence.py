@@ -18,6 +18,7 @@ from adalib.sequential.signals.base import Lesson, Signal
 from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes
+from adalib.vote.answers import ClassesSoFar
 
 
 class Evidence(NamedTuple):
@@ -142,12 +143,17 @@ class LiveEvidence:
     def __init__(self, policy: SignalPolicy, features: ArrayLike | None) -> None:
         self._policy = policy
         self._live = {name: signal.live(features) for name, signal in policy.signals_in_use.items()}
+        self._classes = ClassesSoFar()
 
     def add(self, answer: Hashable, fields: Mapping[str, float | None]) -> None:
-        """Show one more answer to every signal; None or "" is one that could not be read."""
-        readable = None if answer == "" else answer
+        """Show one more answer to every signal; None or "" is one that could not be read.
+
+        A text counts for the first text that it equals, as in the answers that taught the policy.
+        """
+        if isinstance(answer, str):
+            answer = self._classes.first_member(answer)
         for live in self._live.values():
-            live.add(readable, fields)
+            live.add(answer, fields)
 
     def now(self) -> Evidence:
         """Return the evidence of this moment."""

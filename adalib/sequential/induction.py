@@ -9,6 +9,7 @@ in the products of features, which all prices share.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -97,33 +98,62 @@ def cross_fitted(
     """Fit a ridge regression on all rows, and predict each fold by a fit on the others.
 
     ``x`` is (d, M) and ``y`` (M, K). Returns coefficients (d + 1, K), the constant first, and
-    predictions (M, K). The normal equations of a fit without a fold are those of all rows less the
-    fold's own, so the products are computed only once.
+    predictions (M, K).
     """
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise ValueError("a feature or a gain is not finite, so nothing can be learned from it")
-    order = np.argsort(fold, kind="stable")  # each fold is one slice, and nothing is copied
+    order, folds = by_fold(fold)
+    fitted = CrossFit.of(x[:, order], y[order], folds, ridge)
+    predicted = np.empty_like(y)
+    for rows in folds:
+        predicted[order[rows]] = fitted.left_out(rows)
+    return fitted.coefficients, predicted
+
+
+def by_fold(fold: np.ndarray) -> tuple[np.ndarray, list[slice]]:
+    """Return an order of rows in which each fold is one slice, and these slices."""
+    order = np.argsort(fold, kind="stable")
     ends = np.flatnonzero(np.diff(fold[order], append=fold.max() + 1)) + 1
     starts = np.append(0, ends[:-1])
-    folds = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
-    x = x[:, order]
-    y = y[order]
-    center = x.mean(axis=1)
-    scale = x.std(axis=1) + 1e-6
-    z = np.vstack([np.ones(x.shape[1]), (x - center[:, None]) / scale[:, None]])
-    penalty = np.diag([0.0] + [ridge * x.shape[1]] * len(x))  # none on the constant
-    squares = np.array([z[:, rows] @ z[:, rows].T for rows in folds])  # (folds, d + 1, d + 1)
-    moments = np.array([z[:, rows] @ y[rows] for rows in folds])  # (folds, d + 1, K)
-    square = squares.sum(axis=0)
-    moment = moments.sum(axis=0)
-    on_all = np.linalg.solve(square + penalty, moment)
-    on_others = on_all[None]
-    if len(folds) > 1:
-        on_others = np.linalg.solve(square - squares + penalty, moment - moments)
-    predicted = np.empty_like(y)
-    for rows, fitted in zip(folds, on_others, strict=True):
-        predicted[order[rows]] = z[:, rows].T @ fitted
-    # Back from standardised features to the features as they are.
-    slopes = on_all[1:] / scale[:, None]
-    constant = on_all[:1] - center @ slopes
-    return np.vstack([constant, slopes]), predicted
+    return order, [slice(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFit:
+    """Ridge regressions on all rows and, for each fold, on the rows of the others."""
+
+    coefficients: np.ndarray  #: of the fit on all rows, (d + 1, K), the constant first
+    _standardised: np.ndarray  # the features and a constant, (d + 1, M)
+    _starts: np.ndarray  # the first row of every fold
+    _on_others: np.ndarray  # coefficients for the folds
+
+    @classmethod
+    def of(cls, x: np.ndarray, y: np.ndarray, folds: Sequence[slice], ridge: float) -> CrossFit:
+        """Fit ``y`` (M, K) to ``x`` (d, M), where each fold is one slice of the rows.
+
+        The normal equations of a fit without a fold are those of all rows less the fold's own, so
+        the products are computed only once.
+        """
+        center = x.mean(axis=1)
+        scale = x.std(axis=1) + 1e-6
+        z = np.vstack([np.ones(x.shape[1]), (x - center[:, None]) / scale[:, None]])
+        penalty = np.diag([0.0] + [ridge * x.shape[1]] * len(x))  # none on the constant
+        squares = np.array([z[:, rows] @ z[:, rows].T for rows in folds])  # (folds, d + 1, d + 1)
+        moments = np.array([z[:, rows] @ y[rows] for rows in folds])  # (folds, d + 1, K)
+        square = squares.sum(axis=0)
+        moment = moments.sum(axis=0)
+        # One number that is not finite is in a sum.
+        if not (np.isfinite(square).all() and np.isfinite(moment).all()):
+            raise ValueError("a feature or a gain is not finite, so nothing can be learned from it")
+        on_all = np.linalg.solve(square + penalty, moment)
+        on_others = on_all[None]
+        if len(folds) > 1:
+            on_others = np.linalg.solve(square - squares + penalty, moment - moments)
+        # Back from standardised features to the features as they are.
+        slopes = on_all[1:] / scale[:, None]
+        constant = on_all[:1] - center @ slopes
+        starts = np.array([rows.start for rows in folds])
+        return cls(np.vstack([constant, slopes]), z, starts, on_others)
+
+    def left_out(self, rows: slice) -> np.ndarray:
+        """Return the predictions for rows of one fold by the fit on the others."""
+        fold = np.searchsorted(self._starts, rows.start, side="right") - 1
+        return self._standardised[:, rows].T @ self._on_others[fold]

@@ -224,6 +224,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, Library):
         -------
         Session
         """
+        self.check_fitted()
         mix = self.mix(budget)
         use_high = np.random.default_rng(rng).random() < mix.share
         return self.begin(mix.high if use_high else mix.low, features)

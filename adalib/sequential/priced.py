@@ -42,6 +42,11 @@ class PricedPolicy(SignalPolicy, ABC):
     costs: np.ndarray  #: their average cost in training
     accuracies: np.ndarray  #: their average accuracy in training, by fits without the question
 
+    def check_fitted(self) -> None:
+        """Raise ValueError if the policy has not learned yet."""
+        if not hasattr(self, "members"):
+            raise ValueError("the policy has learned nothing yet; call its fit first")
+
     @property
     def values(self) -> np.ndarray:
         """What each member is worth before its cost is paid: its accuracy in training."""

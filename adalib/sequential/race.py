@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from itertools import product
+from itertools import groupby, product
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,15 +21,17 @@ from adalib.datasets.files import number, numbers, whole
 from adalib.datasets.responses import Responses
 from adalib.sequential.course import Course, Heat, RaceOutcome, Waves
 from adalib.sequential.evidence import Evidence
-from adalib.sequential.induction import cross_fitted
+from adalib.sequential.induction import CrossFit, by_fold
 from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
 from adalib.sequential.race_rules import (
     STARTS,
     Finish,
     PlainRace,
     PricedMember,
+    Promise,
+    SettledRace,
     plain_races,
-    settle_race,
+    settle_together,
 )
 from adalib.sequential.race_session import RaceSession, TimedPolicy
 from adalib.sequential.replay import REPLAYS, Mix, in_pieces, mix_for, shares_of
@@ -45,6 +47,7 @@ WAITING_PRICES = (0.0, 0.02, 0.05, 0.15)
 _KEPT_AT = (0.0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2)
 _HALVINGS = 30  # of the interval in which the price of waiting is sought
 _RIDGE = 0.01
+_AVERAGED = ("tokens", "accuracy", "clock")  # what tells which races are kept
 _STREAMS = 4000  # played back at a time, so that memory does not grow with the questions
 _MOST_SAVED = 4096  # answers that saved data may ask for
 
@@ -175,52 +178,66 @@ class PricedRace(TimedPolicy, PricedPolicy):
         # A race knows how long its answers run, so no other signal need look at their tokens.
         usual = [name for name in usual_signals() if SIGNALS[name].reads != "tokens"]
         self.fit_signals(lesson, usual)
-        heat = Heat(self, streams, trained_on=True)
-        priced, outcome = self._fit_priced(heat, fold[streams.question])
-        outcomes = _side_by_side([outcome, self._played(plain, heat)])
-        self._keep_best([*priced, *plain], outcomes)
+        # Streams of one fold lie together, so that no product of features copies any.
+        order, folds = by_fold(fold[streams.question])
+        heat = Heat(self, streams.take(order), trained_on=True, folds=folds)
+        back = np.argsort(order)
+        priced, averages = self._fit_priced(heat, back)
+        self._keep_best([*priced, *plain], np.hstack([averages, self._averages(plain, heat, back)]))
         return self
 
-    def _fit_priced(self, heat: Heat, fold: np.ndarray) -> tuple[list[PricedMember], RaceOutcome]:
-        """Fit a race for every first wave and pair of prices; return what each costs and scores."""
+    def _fit_priced(self, heat: Heat, back: np.ndarray) -> tuple[list[PricedMember], np.ndarray]:
+        """Fit a race for every first wave and pair of prices; return also their averages."""
         pairs = np.array(list(product(TOKEN_PRICES, WAITING_PRICES))).T
         prices = pairs / self.unit
         members: list[PricedMember] = []
-        outcomes = []
+        averages = []
         for start in [n for n in STARTS if n <= self.most]:
-            fitted, outcome = self._fit_start(heat, start, prices, fold)
-            outcomes.append(outcome)
+            fitted, settled = self._fit_start(heat, start, prices)
+            # Accuracy by fits that did not see the question, cost and waiting by the rule itself.
+            asked = zip(_AVERAGED, (1, 0, 1), strict=True)
+            figures = [settled.figure(name, player)[back] for name, player in asked]
+            averages.append([figure.mean(axis=0) for figure in figures])
             for level, (token_price, waiting_price) in enumerate(pairs.T.tolist()):
                 rules = {finish: rule[:, :, level] for finish, rule in fitted.items()}
                 members.append(PricedMember(start, self.most, token_price, waiting_price, rules))
-        return members, _side_by_side(outcomes)
+        return members, np.hstack(averages)
 
     def _fit_start(
-        self, heat: Heat, start: int, prices: np.ndarray, fold: np.ndarray
-    ) -> tuple[dict[Finish, np.ndarray], RaceOutcome]:
-        """Fit the rules of one first wave, (options, d + 1, L) per finish, and play them."""
+        self, heat: Heat, start: int, prices: np.ndarray
+    ) -> tuple[dict[Finish, np.ndarray], SettledRace]:
+        """Fit the rules of one first wave, (options, d + 1, L) per finish, and play them.
+
+        They are played by fits that did not see the question, and by the rules themselves.
+        """
         levels = prices.shape[1]
         fitted: dict[Finish, np.ndarray] = {}
 
-        def learn(finish: Finish, x: np.ndarray, gains: np.ndarray) -> np.ndarray:
-            coefficients, predicted = cross_fitted(x, gains, fold, _RIDGE * finish[2])
+        def learn(finish: Finish, x: np.ndarray, gains: np.ndarray) -> Promise:
+            fit = CrossFit.of(x, gains, heat.folds, _RIDGE * finish[2])
             options = gains.shape[1] // levels
-            fitted[finish] = np.array(np.split(coefficients, options, axis=1))
-            return predicted
+            fitted[finish] = np.array(np.split(fit.coefficients, options, axis=1))
+            return fit.left_out
 
-        def follow(finish: Finish, x: np.ndarray, gains: np.ndarray) -> np.ndarray:
-            return np.hstack([rule[0] + x.T @ rule[1:] for rule in fitted[finish]])
+        def follow(finish: Finish, x: np.ndarray, gains: np.ndarray) -> Promise:
+            rules = fitted[finish]
+            return lambda rows: np.hstack([rule[0] + x[:, rows].T @ rule[1:] for rule in rules])
 
-        left_out = settle_race(heat, Waves(start), self.most, prices, learn)
-        # Accuracy by fits that did not see the question, cost and waiting by the rule itself.
-        itself = settle_race(heat, Waves(start), self.most, prices, follow)
-        return fitted, itself._replace(accuracy=left_out.accuracy)
+        return fitted, settle_together(heat, Waves(start), self.most, prices, [learn, follow])
 
-    def _keep_best(self, members: list[Any], outcome: RaceOutcome) -> None:
+    def _averages(self, plain: list[PlainRace], heat: Heat, back: np.ndarray) -> np.ndarray:
+        """Return average tokens, accuracy and clock of plain races."""
+        averages = []
+        for _, races in groupby(plain, key=lambda race: race.start):  # few at a time, for the cache
+            outcomes = [race.play(heat, self.deciding_count) for race in races]
+            columns = ([getattr(one, name) for one in outcomes] for name in _AVERAGED)
+            averages.append([np.column_stack(figures)[back].mean(axis=0) for figures in columns])
+        return np.hstack(averages)
+
+    def _keep_best(self, members: list[Any], averages: np.ndarray) -> None:
         """Keep the races that are on the envelope at some price of waiting."""
-        costs = outcome.tokens.mean(axis=0)
-        accuracies = outcome.accuracy.mean(axis=0)
-        waiting = outcome.clock.mean(axis=0) / self.unit
+        costs, accuracies, clocks = averages
+        waiting = clocks / self.unit
         best: set[int] = set()
         for price in (*_KEPT_AT, self.waiting_price):
             net = accuracies - price * waiting + LEAST * costs / self.unit
@@ -307,6 +324,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
         -------
         RaceSession
         """
+        self.check_fitted()
         mix = self.mix(budget, waiting_price)
         use_high = np.random.default_rng(rng).random() < mix.share
         return self.begin(mix.high if use_high else mix.low, features)
@@ -401,10 +419,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
         self, members: Sequence[Any], streams: Streams, features: ArrayLike | None = None
     ) -> RaceOutcome:
         """Return the outcome of every stream under every member, arrays of shape (M, members)."""
-        return self._played(members, Heat(self, streams, features))
-
-    def _played(self, members: Sequence[Any], heat: Heat) -> RaceOutcome:
-        """Return what `play` returns, in a heat whose courses may be kept already."""
+        heat = Heat(self, streams, features)
         outcomes: dict[int, RaceOutcome] = {}
         # In the order of their first waves, because a heat keeps the courses of one at a time.
         for place in sorted(range(len(members)), key=lambda place: members[place].start):
@@ -413,7 +428,8 @@ class PricedRace(TimedPolicy, PricedPolicy):
                 outcomes[place] = member.play(heat, self.unit)
             else:
                 outcomes[place] = member.play(heat, self.deciding_count)
-        return _side_by_side([outcomes[place] for place in range(len(members))])
+        figures = zip(*(outcomes[place] for place in range(len(members))), strict=True)
+        return RaceOutcome(*(np.column_stack(columns) for columns in figures))
 
     def evidence(
         self, course: Course, features: ArrayLike | None = None, *, trained_on: bool = False
@@ -431,9 +447,10 @@ class PricedRace(TimedPolicy, PricedPolicy):
         """
         streams = self.streams(responses, self.seed, self.repeats)
         fold = training_folds(None, responses.n, self.seed)
+        order, folds = by_fold(fold[streams.question])
         prices = np.array([[token_price], [waiting_price]]) / self.unit
-        heat = Heat(self, streams, trained_on=True)
-        fitted, _ = self._fit_start(heat, start, prices, fold[streams.question])
+        heat = Heat(self, streams.take(order), trained_on=True, folds=folds)
+        fitted, _ = self._fit_start(heat, start, prices)
         rules = {finish: rule[:, :, 0] for finish, rule in fitted.items()}
         return PricedMember(start, self.most, token_price, waiting_price, rules)
 
@@ -463,8 +480,3 @@ class PricedRace(TimedPolicy, PricedPolicy):
             else PricedMember.from_dict(saved, self.most, evidence)
             for saved in data["members"]
         ]
-
-
-def _side_by_side(outcomes: Sequence[RaceOutcome]) -> RaceOutcome:
-    """Join outcomes of the same streams under different races, as columns."""
-    return RaceOutcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,10 @@ _MORE = (2, 4)  # sizes of its second wave
 
 #: A moment of decision: the second wave's look and size (0, 0 without one), and finishes so far.
 Finish = tuple[int, int, int]
-#: Predicts the net gains of the options at a finish, from its features and the true gains.
-Predictor = Callable[[Finish, np.ndarray, np.ndarray], np.ndarray]
+#: What the options of some streams are predicted to gain over closing.
+Promise = Callable[[slice], np.ndarray]
+#: Gives that, from a finish, its features and the true gains of all streams.
+Predictor = Callable[[Finish, np.ndarray, np.ndarray], Promise]
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class PlainRace:
             started = np.where(stop >= self.look, self.answers, self.start)
         return RaceOutcome(
             course.tokens[rows, stop],
-            course.value(votes)[rows, stop],
+            votes.value[rows, course.last_tied[rows, stop]],
             course.clock[rows, stop],
             stop + 1,
             started,
@@ -173,8 +175,8 @@ class PricedMember:
     def play(self, heat: Heat, unit: float) -> RaceOutcome:
         """Return every stream's outcome, arrays of shape (M, 1); ``unit`` is an average answer."""
 
-        def promised(finish: Finish, features: np.ndarray, gains: np.ndarray) -> np.ndarray:
-            return self.gains(finish, features)
+        def promised(finish: Finish, features: np.ndarray, gains: np.ndarray) -> Promise:
+            return lambda rows: self.gains(finish, features[:, rows])
 
         prices = np.array([[self.token_price], [self.waiting_price]]) / unit
         return settle_race(heat, Waves(self.start), self.most, prices, promised)
@@ -225,50 +227,121 @@ def settle_race(
     prices : ndarray, shape (2, L)
         Prices per token and per tick of the clock.
     predict : callable
-        Returns the net gains of the options over closing, (M, options * L), from the finish, its
-        features, and the gains that they really had.
+        Told the finish, its features, and the net gains of the options over closing that streams
+        really had, (M, options * L), it returns a function of some rows that predicts theirs.
 
     Returns
     -------
     RaceOutcome
         Arrays of shape (M, L).
     """
+    settled = settle_together(heat, waves, most, prices, [predict])
+    return RaceOutcome(*(settled.figure(name) for name in RaceOutcome._fields))
+
+
+def settle_together(
+    heat: Heat, waves: Waves, most: int, prices: np.ndarray, predictors: Sequence[Predictor]
+) -> SettledRace:
+    """Settle a race by several predictors at once, which share its courses and features.
+
+    The gains that all of them are shown are those of the first one's decisions.
+    """
+    closings: list[RaceOutcome] = []
+    settled = _settled(heat, waves, most, prices, predictors, closings)
+    return SettledRace(closings, settled.closes)
+
+
+class SettledRace(NamedTuple):
+    """Every way to close a race, and by predictor the one taken for each stream, (M, L)."""
+
+    closings: list[RaceOutcome]
+    closes: list[np.ndarray]
+
+    def figure(self, name: str, player: int = 0) -> np.ndarray:
+        """Return a field of `RaceOutcome` as one of the predictors decided, (M, L)."""
+        figures = np.column_stack([getattr(closing, name) for closing in self.closings])
+        return np.take_along_axis(figures, self.closes[player], axis=1)
+
+
+class _Settled(NamedTuple):
+    """Races decided from some finish on, arrays of shape (M, L)."""
+
+    net: np.ndarray  #: what the first predictor's decisions bring
+    closes: list[np.ndarray]  #: by predictor, the closing of each stream, as a number in a list
+
+
+def _settled(
+    heat: Heat,
+    waves: Waves,
+    most: int,
+    prices: np.ndarray,
+    predictors: Sequence[Predictor],
+    closings: list[RaceOutcome],
+) -> _Settled:
+    """Decide from the last finish to the first, and add every way to close to ``closings``.
+
+    Carrying the number of a closing instead of its figures moves a tenth of the memory.
+    """
     last = waves.answers
-    settled = heat.closed(waves, last, prices.shape[1])
+    closing = heat.closed(waves, last)
+    net = _net(closing, prices, slice(None))
+    closes = [np.full(net.shape, len(closings), dtype=np.int16) for _ in predictors]
+    closings.append(closing)
+    settled = _Settled(net, closes)
     for finished in reversed(range(waves.look + 1, last + 1)):
         options = [settled] if finished < last else []
         for more in second_waves(waves, finished, most):
             second = Waves(waves.start, finished, more)
-            options.append(settle_race(heat, second, most, prices, predict))
-        settled = _decided(heat, waves, finished, options, prices, predict)
+            options.append(_settled(heat, second, most, prices, predictors, closings))
+        if options:
+            settled = _decided(heat, waves, finished, prices, options, predictors, closings)
     return settled
+
+
+def _net(closing: RaceOutcome, prices: np.ndarray, rows: slice) -> np.ndarray:
+    """Return what closing brings some streams, accuracy less tokens and waiting at their prices."""
+    net = closing.accuracy[rows, None] - np.multiply.outer(closing.tokens[rows], prices[0])
+    net -= np.multiply.outer(closing.clock[rows], prices[1])
+    return net
 
 
 def _decided(
     heat: Heat,
     waves: Waves,
     finished: int,
-    options: Sequence[RaceOutcome],
     prices: np.ndarray,
-    predict: Predictor,
-) -> RaceOutcome:
-    """Return the outcome of the option that promises most at a finish, or of closing there."""
-    close = heat.closed(waves, finished, prices.shape[1])
-    if not options:
-        return close
-    gains = np.hstack([_net(option, prices) - _net(close, prices) for option in options])
+    options: Sequence[_Settled],
+    predictors: Sequence[Predictor],
+    closings: list[RaceOutcome],
+) -> _Settled:
+    """Close at a finish or take the option that promises most; the first one is overwritten."""
+    closing = heat.closed(waves, finished)
+    levels = prices.shape[1]
+    closed = np.empty_like(options[0].net)
+    gains = np.empty((len(closed), len(options) * levels))
+    pieces = heat.pieces(levels)
+    for rows in pieces:
+        closed[rows] = _net(closing, prices, rows)
+        for place, option in enumerate(options):
+            columns = slice(place * levels, (place + 1) * levels)
+            np.subtract(option.net[rows], closed[rows], out=gains[rows, columns])
     finish = (waves.look, waves.more, finished)
-    promised = predict(finish, heat.features(waves, finished), gains)
-    chosen = RaceOutcome(*(np.array(figures) for figures in close))
-    highest = np.zeros(chosen.tokens.shape)
-    for option, gain in zip(options, np.split(promised, len(options), axis=1), strict=True):
-        better = gain > highest
-        np.copyto(highest, gain, where=better)
-        for target, source in zip(chosen, option, strict=True):
-            np.copyto(target, source, where=better)
-    return chosen
-
-
-def _net(outcome: RaceOutcome, prices: np.ndarray) -> np.ndarray:
-    """Return accuracy less what tokens and waiting cost, (M, L)."""
-    return outcome.accuracy - prices[0] * outcome.tokens - prices[1] * outcome.clock
+    features = heat.features(waves, finished)
+    promises = [predict(finish, features, gains) for predict in predictors]
+    first = options[0]
+    for rows in pieces:
+        net = closed[rows]
+        for player, promise in enumerate(promises):
+            closes = np.full(net.shape, len(closings), dtype=np.int16)
+            highest = np.zeros(net.shape)
+            promised = np.split(promise(rows), len(options), axis=1)
+            for option, gain in zip(options, promised, strict=True):
+                better = gain > highest
+                np.maximum(highest, gain, out=highest)
+                np.copyto(closes, option.closes[player][rows], where=better)
+                if player == 0:
+                    np.copyto(net, option.net[rows], where=better)
+            first.closes[player][rows] = closes
+        first.net[rows] = net
+    closings.append(closing)
+    return first

@@ -55,6 +55,18 @@ class Streams:
             self._counted[key] = count_votes(self.classes, self.worth, weights)
         return self._counted[key]
 
+    def take(self, rows: np.ndarray) -> Streams:
+        """Return some of the streams."""
+
+        @cache
+        def read(name: str) -> np.ndarray | None:
+            values = self.read(name)
+            return None if values is None else values[rows]
+
+        return Streams(
+            self.question[rows], self.classes[rows], self.worth[rows], self.cost[rows], read
+        )
+
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Average over the streams of each question: (M, ...) becomes (N, ...)."""
         questions = int(self.question[-1]) + 1

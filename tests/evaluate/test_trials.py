@@ -1,6 +1,7 @@
 """Whatever learns is put on trial alike: policies that plan, rules that watch the answers come in,
 and odd ones."""
 
+import threading
 from types import SimpleNamespace as Namespace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import adalib
 from adalib.datasets.populations import beta_population, flat_null
+from adalib.evaluate import trials
 from adalib.evaluate.compare import STOPPING, stopping_policies
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.evaluate.trials import planning_policies
@@ -188,3 +190,21 @@ def test_where_votes_say_nothing_nothing_pays():
     )
     assert "allocation pays" not in verdict(flat)
     assert np.abs([row.gain for row in flat if row.policy in STOPPING]).max() < 0.03
+
+
+def test_who_interrupts_does_not_wait_for_the_folds_that_have_begun(monkeypatch):
+    monkeypatch.setattr(trials, "cores", lambda: 2)
+    released = threading.Event()
+    begun = []
+
+    def work(job):
+        begun.append(job)
+        if job > 0:
+            released.wait()
+        return job
+
+    results = trials.side_by_side(work, range(9))
+    assert next(results) == 0
+    results.close()  # hangs here if it waits for job 1
+    released.set()
+    assert set(begun) <= {0, 1, 2}

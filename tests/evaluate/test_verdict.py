@@ -35,21 +35,17 @@ def made_up(gains, looks=LOOKS, families=False, largest=1.0):
         "low": 0.4,
         "high": 0.6,
         "mix_accuracy": 0.5,
-        "gain": 0.0,
     }
-    rest = {"gain_low": 0.01, "gain_high": 0.1, "share": 2.54, "imitation": None, "majority": None}
-    return [
-        HeldOutRow(
-            policy=policy,
-            target=target,
-            gains=each(),
-            families=families,
-            largest=largest,
-            **figures,
-            **rest,
-        )
-        for policy, target in looks
-    ]
+    rest = {"share": 2.54, "imitation": None, "majority": None}
+    rows = []
+    for policy, target in looks:
+        own = each()
+        found = mean_interval(own)
+        ends = {"gain": found.mean, "gain_low": found.low, "gain_high": found.high}
+        size = {"families": families, "largest": largest}
+        row = HeldOutRow(policy=policy, target=target, gains=own, **size, **figures, **ends, **rest)
+        rows.append(row)
+    return rows
 
 
 @pytest.mark.parametrize(
@@ -78,7 +74,7 @@ def test_each_of_three_words_by_hand(gains, says):
     scored = found.best_gains
     assert len(scored) >= 0.9 * len(gains)
     student = mean_interval(scored)
-    assert (found.gain.low[0], found.gain.high[0]) == pytest.approx((student.low, student.high))
+    assert (found.gain.low, found.gain.high) == pytest.approx((student.low, student.high))
     assert found.least == pytest.approx(cautious_bound(scored, WRONG))
     assert found.most[0] == pytest.approx(-cautious_bound(-scored, WRONG))
     assert "of what the" not in verdict(rows)  # a share of an oracle that gains little is no news
@@ -120,7 +116,7 @@ def test_choice_and_score_are_separate():
         rng = np.random.default_rng(seed)
         rows = made_up(lambda rng=rng: rng.normal(0, 0.3, 300), looks)
         (found,) = judgements(rows)
-        stated.append(found.gain.mean[0])
+        stated.append(found.gain.mean)
         best.append(max(row.gains.mean() for row in rows))
         claims += found.word() == "pays"
     assert found.rows[0].policy in verdict(rows)
@@ -138,6 +134,7 @@ def test_other_targets_are_tested_by_themselves():
     text = verdict(rows)
     used, not_shown = text.split("Not shown", 1)
     assert "curve at target 3 (+8.00 points [+8.00, +8.00]; accuracy 0.5000" in used
+    assert found.points(2) == "+8.00 [+8.00, +8.00]"  # what the row says, and no second number
     assert "curve at target 1.5 (+0.00" in not_shown
     assert re.search(r"380 questions\b.*\b0\.8%.*\(0\.8 points\)", not_shown)
 

@@ -147,8 +147,8 @@ def check(page: Page, table: UtilityTable) -> dict:
     number = seen["numbers"]
     assert float(seen["price"]) == pytest.approx(lam, rel=6e-4)
     assert number["cost"] == shown(cost, digits_of(number["cost"]))
-    assert number["accuracy"] == shown(accuracy, 4)
-    assert number["mix"] == shown(mix, 4)
+    assert number["accuracy"] == shown(100 * accuracy, 2) + "%"
+    assert number["mix"] == shown(100 * mix, 2) + "%"
     assert number["gain"] == "+" + shown(100 * (accuracy - mix), 2)
     counts = np.bincount(labels, minlength=table.k)
     assert seen["shares"] == [

@@ -25,7 +25,7 @@ from explorer_page import (
 from random_tables import averages
 
 import adalib
-from adalib.__main__ import main
+from adalib.cli import main
 from adalib.colours import arm_colours
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses

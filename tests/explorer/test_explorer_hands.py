@@ -49,6 +49,7 @@ PRICE = "document.querySelector('.adalib-explorer').dataset.lam"
 
 def test_a_finger_drags_or_taps_but_does_not_change_by_scrolling(phone):
     page, swipe = phone
+    page.evaluate("document.body.style.paddingBottom = '100vh'")  # the last panel can scroll too
     nodes = [page.locator("[data-control=lambda]"), page.locator("[data-control=budget]")]
     nodes += [page.locator(":is(.ax-drag > svg, svg.ax-dragx)").nth(at) for at in range(3)]
     nodes.append(page.locator(".ax-map"))

@@ -1,6 +1,7 @@
 """'Does it pay here?' on the page: the numbers of adalib's held-out protocol, on the same
 halves."""
 
+import json
 import re
 
 import numpy as np
@@ -96,6 +97,23 @@ def test_a_dropped_file_gives_the_same_halves(functions, tmp_path):
     assert alike(read) == alike(setting(responses)["halves"])
     assert functions.evaluate(FOUND, [setting(answers_of(5, 9, 16)), TARGETS]) is None
     assert functions.evaluate(FOUND, [setting(answers_of(6, 30, 3)), TARGETS]) is None
+
+
+def test_a_dropped_file_with_uneven_questions_is_cut_alike(functions):
+    def read(lengths):
+        answers = [["4", "5", "4", "", "5"][:length] for length in lengths]
+        lines = [
+            json.dumps({"id": i, "question": "2 + 2?", "gold": "4", "answers": row})
+            for i, row in enumerate(answers)
+        ]
+        return functions.evaluate(
+            "async (text) => ax.readFile(new File([text], 'm.jsonl'))", "\n".join(lines)
+        )
+
+    cut, even = read([5, 3, 4]), read([3, 3, 3])
+    assert "3 to 5 answers" in cut.pop("about")
+    assert "to 3 answers" not in even.pop("about")
+    assert cut == even
 
 
 def test_the_page_says_it_in_one_sentence(show):

@@ -18,12 +18,14 @@ from adalib.evaluate.intervals import mean_interval
 from adalib.sequential.induction import backward_induction
 from adalib.sequential.peers import PEERS, TunedRules
 from adalib.sequential.policy import PricedStopping
+from adalib.sequential.race import PricedRace
 from adalib.sequential.signals import SIGNALS
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.signals.text import Text
 from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.signals.weighted import WeightedCount
 from adalib.sequential.votes import count_votes
+from adalib.vote.answers import answer_classes
 
 EVERY = tuple(SIGNALS)
 
@@ -213,6 +215,12 @@ def test_a_session_decides_as_the_replay(real, fitted):
                 assert len(session.leaders) <= 1  # weights do not tie
 
 
+@pytest.mark.parametrize("kind", [PricedStopping, PricedRace])
+def test_a_policy_that_has_not_learned_says_so(kind):
+    with pytest.raises(ValueError, match="fit"):
+        kind(("votes",)).start(4)
+
+
 def test_what_a_session_needs(real, fitted):
     with pytest.raises(ValueError, match="no signal"):
         PricedStopping(("votes", "mood"))
@@ -224,6 +232,19 @@ def test_what_a_session_needs(real, fitted):
     if fitted.reads:
         with pytest.raises(ValueError, match=f"give {next(iter(fitted.reads))} with every answer"):
             fitted.start(2.0, real[3][0]).add("7")
+
+
+def test_texts_vote_as_their_classes_do(real):
+    """Playing texts to a session is playing the classes that `answer_classes` gives them."""
+    teach = real[0]
+    policy = PricedStopping(("votes",), repeats=1).fit(teach)
+    halves = ["0.5", "3", "1/2", r"\frac12", "", "three", "3.0", "50%", "0.50"] * 2
+    by_text, by_class = (policy.start(policy.costs[-1]) for _ in range(2))
+    for text, number in zip(halves, answer_classes(halves).tolist(), strict=True):
+        assert by_text.add(text) == by_class.add(None if number < 0 else number)
+        leaders = [halves[answer_classes(halves).tolist().index(one)] for one in by_class.leaders]
+        assert by_text.leaders == leaders
+    assert by_text.leaders == ["0.5"]
 
 
 def test_a_gain_that_is_not_finite_raises(real, monkeypatch):

@@ -97,7 +97,7 @@ class TestInduction:
         fold = rng.integers(0, 5, m)
 
         def learn(finish, x, gains):
-            return cross_fitted(x, gains, fold, 1e-9)[1]
+            return cross_fitted(x, gains, fold, 1e-9)[1].__getitem__
 
         prices = np.array([[token], [waiting]])
         played = settle_race(heat, Waves(2), 2, prices, learn)
@@ -128,14 +128,16 @@ class TwoRunners:
         self.value = np.column_stack([np.where(tied, both, came[:, 0]), both])
         self.tokens = np.column_stack([2 * self.clock[:, 0], self.clock.sum(axis=1)])
 
-    def closed(self, waves, finished, levels):
-        column = [self.tokens, self.value, self.clock]
-        figures = [one[:, finished - 1 : finished] for one in column]
+    def closed(self, waves, finished):
+        figures = [one[:, finished - 1] for one in (self.tokens, self.value, self.clock)]
         count = np.full_like(figures[0], finished)
         return RaceOutcome(*figures, count, np.full_like(count, 2))
 
     def features(self, waves, finished):
         return np.array([self.clock[:, 0] == 3.0], dtype=float)
+
+    def pieces(self, levels):
+        return [slice(0, len(self.clock))]
 
 
 class TestPolicy:

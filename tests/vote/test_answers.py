@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adalib.vote.answers import answer_classes, same_answer
+from adalib.vote.answers import ClassesSoFar, answer_classes, same_answer
 
 SAME = [
     ["1/2", "0.5", ".5", "0.50", "½", r"\frac12", r"\frac{1}{2}", r"\dfrac{1}{2}"],
@@ -165,10 +165,15 @@ def test_thousands_commas(n):
 )
 def test_classes_are_a_partition_by_the_first_member(answers):
     classes = answer_classes(answers)
+    so_far = ClassesSoFar()
+    assert [so_far.add(answer) for answer in answers] == classes.tolist()
     seen = [c for i, c in enumerate(classes) if c >= 0 and c not in classes[:i]]
     assert seen == list(range(len(seen)))
     for answer, c in zip(answers, classes, strict=True):
         if c < 0:
             assert not answer
+            assert so_far.first_member(answer) is None
         else:
-            assert same_answer(answers[int(np.argmax(classes == c))], answer)
+            first = answers[int(np.argmax(classes == c))]
+            assert so_far.first_member(answer) == first
+            assert same_answer(first, answer)

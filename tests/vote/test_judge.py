@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+import math_verify.parser
 import numpy as np
 import pytest
 import sympy
@@ -114,8 +115,8 @@ DIFFERENT = [
 def test_the_quick_parse_reads_what_the_full_one_reads(monkeypatch):
     texts = [text for pair in SAME + DIFFERENT for text in pair]
     quick = [read.__wrapped__(text) for text in texts]
-    monkeypatch.setattr(judge.PSParser, "math", judge.full_parse)
-    judge.math_verify.parser.parse_latex_cached.cache_clear()
+    monkeypatch.setattr(judge, "in_two_stages", judge.full_parse)
+    math_verify.parser.parse_latex_cached.cache_clear()
     assert quick == [read.__wrapped__(text) for text in texts]
 
 
@@ -125,6 +126,15 @@ def test_the_quick_parse_reads_what_the_full_one_reads(monkeypatch):
 def test_formulas(a, b, same):
     assert read(a).equals(read(b)) is same
     assert read(b).equals(read(a)) is same
+
+
+def test_the_libraries_stay_as_they_were_for_others():
+    before = (judge.PSParser.math, math_verify.parser.TIMEOUT_WARNING_SHOWN)
+    for text in (r"\frac{1}{3}", r"\frac{1", "x^"):
+        read.__wrapped__(text)
+    after = (judge.PSParser.math, math_verify.parser.TIMEOUT_WARNING_SHOWN)
+    assert before == after
+    assert judge.PSParser.math.__module__.startswith("latex2sympy2_extended")
 
 
 def test_another_thread_is_answered_in_silence(capfd, caplog):
@@ -148,7 +158,7 @@ def test_hostile_formulas_are_given_up(hostile, limit):
 
 def test_what_would_be_dear_is_refused_before_it_is_parsed(monkeypatch):
     """All limits but those on values are counts in the text: the parser is not asked."""
-    monkeypatch.setattr(judge.math_verify, "parse", None)
+    monkeypatch.setattr(judge, "_parsed", None)
     read.cache_clear()
     on_values = {r"\sin(9^{99})", r"\frac{d}{dx}x^{9}", "((9^{99})^{99})^{99}"}
     assert all(read(text).given_up for text in HOSTILE if text not in on_values)
@@ -227,7 +237,7 @@ TREES = st.recursive(
 
 def _exact(text):
     return sympy.simplify(
-        judge.math_verify.parse(f"${text}$", judge._LATEX, parsing_timeout=None)[0].doit()
+        math_verify.parse(f"${text}$", judge._LATEX, parsing_timeout=None)[0].doit()
     )
 
 

@@ -1,4 +1,4 @@
-// The address: #lambda=...&set=...&q=..., so that a teacher can link to a view.
+// The address: #lambda=...&pin=...&set=...&q=..., so that a teacher can link to a view.
 
 /** Of several explorers on a page the first one owns the address; a heading's anchor is left alone until a move. */
 class Address {
@@ -19,9 +19,10 @@ class Address {
   }
 
   view() {
-    const { state, table } = this.explorer;
+    const { state, table, pinned } = this.explorer;
     const { setting } = table;
     const view = new URLSearchParams({ lambda: state.lam });
+    if (pinned) view.set("pin", pinned.lam);
     if (state.budget !== null) view.set("budget", state.budget);
     view.set("set", setting.name);
     view.set("q", setting.ids?.[state.selected] ?? state.selected);
@@ -76,6 +77,7 @@ class Address {
       const row = (ids ?? []).indexOf(view.get("q"));
       change.selected = row >= 0 ? row : ids ? explorer.state.selected : Number(view.get("q"));
     }
+    if (number("pin") !== undefined) explorer.pinAt(number("pin"));
     if (!view.has("set") && !Object.keys(change).length) return; // the address is a heading's, or holds no view
     explorer.move(change, { silent: true });
     const { top, bottom } = explorer.root.getBoundingClientRect();

@@ -105,8 +105,8 @@ class Controls {
     const cost = fixed(view.cost, range.digits);
     const shownPrice = showPrice(view.lam);
     const text = {
-      cost, accuracy: fixed(view.accuracy, 4),
-      mix: fixed(view.mix, 4), gain: signed(100 * view.gain, 2),
+      cost, accuracy: `${fixed(100 * view.accuracy, 2)}%`,
+      mix: `${fixed(100 * view.mix, 2)}%`, gain: signed(100 * view.gain, 2),
     };
     for (const key in text) this.numbers[key].textContent = text[key];
     price.box.title = `exactly ${view.lam}`;
@@ -120,7 +120,7 @@ class Controls {
     budget.box.value = state.budget ?? Number(view.cost.toFixed(range.digits));
     const refused = this.refused ?? "";
     this.refused = null;
-    this.meaning.textContent = refused || sayPrice(view.lam, table.per);
+    this.meaning.textContent = refused || sayPrice(view.lam, table);
     this.meaning.classList.toggle("ax-warn", refused !== "");
     this.verdict.textContent = sayBudget(table, state, view, fit);
     this.verdict.classList.toggle("ax-warn", fit?.fit === "impossible");
@@ -147,13 +147,15 @@ function slides(input, use, undo) {
   input.addEventListener("input", () => undecided() || now());
 }
 
-/** What a price means, in one sentence. */
-function sayPrice(lam, per) {
-  if (lam === 0) return "Compute is free: every question takes the cheapest of its best budgets.";
+const MIX = "The best mix spends as much, on questions drawn at random.";
+
+/** What a price means, and what the best mix is. */
+function sayPrice(lam, { per, units }) {
+  if (lam === 0) return `Compute is free: every question takes the cheapest of its best budgets. ${MIX}`;
   const points = 100 * lam;
   // Over the step, not one by one: a second answer may bring nothing and be bought on the way to the fourth.
   const bring = `${threeDigits(points)} point${points === 1 ? "" : "s"} of accuracy`;
-  return `A larger budget must bring ${bring} for each ${per} it adds, or it is not taken.`;
+  return `A larger budget must bring ${bring} for each ${per} it adds, or it is not taken: a right answer is worth ${threeDigits(1 / lam)} ${units}. ${MIX}`;
 }
 
 /** The pinned price against the one in use. */

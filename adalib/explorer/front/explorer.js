@@ -44,26 +44,28 @@ class Explorer {
     this.note = h("p", { class: "ax-note" });
     this.live = h("p", { class: "ax-hidden", "aria-live": "polite" });
     this.controls = new Controls(act, uid);
-    this.panels = [TilesPanel, FrontierPanel, QuestionPanel, StaircasePanel, SplitPanel].map((Panel) => new Panel(act));
+    this.panels = [SplitPanel, FrontierPanel, TilesPanel, QuestionPanel, StaircasePanel].map((Panel) => new Panel(act));
     this.challenge = new Challenge(act, uid);
     this.stories = new Stories(this.settings, (step) => this.showStory(step));
     this.pays = new Pays();
     this.file = host.files !== false && new OwnFile(this);
-    const [tiles, frontier, question, ...others] = this.panels.map((panel) => panel.node);
+    const [split, frontier, tiles, question, ...others] = this.panels.map((panel) => panel.node);
     const reset = h("button", { type: "button", text: "Reset" });
     reset.addEventListener("click", () => this.reset());
     this.copy = h("button", { type: "button", text: "Copy link to this view", hidden: true });
     this.copy.addEventListener("click", () => this.address.copy(this.copy));
     root.replaceChildren(...[
       h("div", { class: "ax-top" }, h("div", {}, this.heading, this.chosen),
-        (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice)),
+        (this.settings.length > 1 || this.file) && h("label", { for: this.choice.id }, "Setting ", this.choice),
+        ...(this.file ? this.file.nodes : [])),
+      this.file && this.file.reading,
       this.file && this.file.trouble,
       this.controls.node,
       h("div", { class: "ax-says" }, this.controls.meaning, this.stories.node, this.controls.pin, this.controls.compared, this.stories.text),
-      h("div", { class: "ax-grid" }, tiles, frontier, question),
+      h("div", { class: "ax-grid" }, split, frontier, tiles, question),
       this.pays.node,
       h("div", { class: "ax-grid ax-more" }, this.challenge.node, this.controls.asked, ...others),
-      h("div", { class: "ax-foot" }, reset, this.copy, ...(this.file ? this.file.nodes : [])), this.file && this.file.reading,
+      h("div", { class: "ax-foot" }, reset, this.copy, this.file && this.file.hint),
       this.note, this.live,
     ].filter(Boolean));
     // What is folded is not drawn until it is opened.
@@ -91,6 +93,7 @@ class Explorer {
     if (this.file) this.file.say();
     this.choice.value = at;
     this.heading.textContent = [visible(setting.title), setting.about].filter(Boolean).join(": ");
+    this.heading.classList.toggle("ax-hidden", settings.length > 1 && !setting.about); // the list says it already
     const counted = `${plural(table.n, "question")}, ${plural(table.k, "budget")}.`;
     this.chosen.textContent = setting.kind === "simulated" ? `${counted} Simulated, not a real model.` : counted;
     this.note.textContent = setting.estimated === false ? "" : OPTIMISTIC;
@@ -111,8 +114,15 @@ class Explorer {
 
   /** Keep what this price does, to compare others with it; or let go of it. */
   pinOrForget() {
-    this.pinned = this.pinned ? null : oracle(this.table, this.state.lam);
+    const had = this.pinned;
+    this.pinned = null;
+    if (!had) this.pinAt(this.state.lam);
     this.refresh();
+    this.address.write();
+  }
+
+  pinAt(lam) {
+    this.pinned = oracle(this.table, Math.min(lam, this.table.range.high));
   }
 
   /** Show another question for as long as the mouse is on its tile. */
@@ -149,6 +159,7 @@ class Explorer {
     this.listSettings();
     this.useSetting(at);
     this.move({});
+    this.root.scrollIntoView({ block: "nearest" }); // a file may be dropped where its result is out of sight
   }
 
   /** Colours and everything that stands still; needed after a new setting, width or theme. */
@@ -157,9 +168,9 @@ class Explorer {
     this.width = 0;
     if (!root.clientWidth) return; // not on the page yet, or hidden: the observer of `watch` calls again
     this.colours = coloursOf(table);
-    const [tiles, , question] = panels;
-    this.width = roomIn(tiles.node);
-    this.wide = roomIn(question.node) || this.width; // slides do not show the question
+    const [, frontier, tiles] = panels;
+    this.width = roomIn(frontier.node);
+    this.wide = Math.max(roomIn(tiles.node), this.width); // slides do not show the tiles
     [this.challenge, ...panels].forEach((part) => part.layout(this));
   }
 

@@ -38,7 +38,7 @@ class FrontierPanel {
     axes(svg, box, {
       x, y,
       xTicks: log && uniform.length < 9 ? costs : niceTicks(low, high, 5),
-      yTicks: niceTicks(worst - pad, best + pad / 2, 5),
+      yTicks: percentTicks(worst - pad, best + pad / 2),
       xLabel: `average cost (${units}${log ? ", log scale" : ""})`, yLabel: "accuracy",
     });
   }
@@ -106,7 +106,7 @@ class FrontierPanel {
     this.place(this.box, px, py, `${signed(100 * view.gain, 2)} points`, "", "left");
     this.svg.setAttribute("aria-label", "Accuracy against average cost. " +
       `At ${fixed(view.cost, table.range.digits)} ${table.units} the oracle reaches ` +
-      `${fixed(view.accuracy, 4)}, the best mix of uniform budgets ${fixed(view.mix, 4)}. Uniform budgets: ` +
-      columnsToShow(table.k).map((j) => table.uniform[j]).map((p) => `${table.setting.budgets[p.budget]} gives ${fixed(p.accuracy, 3)}`).join(", ") + ".");
+      `${fixed(100 * view.accuracy, 2)}% accuracy, the best mix of uniform budgets ${fixed(100 * view.mix, 2)}%. Uniform budgets: ` +
+      columnsToShow(table.k).map((j) => table.uniform[j]).map((p) => `${table.setting.budgets[p.budget]} gives ${fixed(100 * p.accuracy, 1)}%`).join(", ") + ".");
   }
 }

@@ -20,20 +20,34 @@ const freshColumns = () => ({ ids: [], questions: [], golds: [], levels: [], acc
 /** The answers of one model: the page counts the votes itself, over all subsets, ties shared. */
 async function parseAnswers(name, text, slices) {
   const [known, found] = [freshRules(), freshColumns()];
-  let budgets;
-  for (const { raw, number, end } of textLines(text)) {
-    if (slices.due) await slices.rest(end / text.length);
+  const records = [];
+  for (const { raw, number } of textLines(text)) {
+    if (slices.due) await slices.rest(0);
     if (/^[ \t\r\v\f]*$/.test(raw)) continue;
-    const record = checkedQuestion(parseRecord(raw, `${name}, line ${number}`), `${name}, line ${number}`, number, known);
-    budgets ??= BUDGETS.filter((b) => b <= record.answers.length);
+    records.push(checkedQuestion(parseRecord(raw, `${name}, line ${number}`), `${name}, line ${number}`, number, known));
+  }
+  if (!records.length) throw new BadFile(`${name}: holds no questions; ${ONE_A_LINE} with ${REQUIRED.join(", ")} (and model, where several answered).`);
+  const cut = cutAlike(records);
+  const budgets = BUDGETS.filter((b) => b <= records[0].answers.length);
+  for (const [row, record] of records.entries()) {
+    if (slices.due) await slices.rest(row / records.length);
     addQuestion(found, record, budgets);
   }
-  if (!budgets) throw new BadFile(`${name}: holds no questions; ${ONE_A_LINE} with ${REQUIRED.join(", ")} (and model, where several answered).`);
   return {
     ...found, budgets: budgets.map(String), cost: budgets, unit: "answers",
     levels: found.levels.some(Boolean) ? found.levels : undefined,
-    about: "Two answers count as the same when they are the same text, or the same number, after trimming spaces.",
+    about: "Two answers count as the same when they are the same text, or the same number, after trimming spaces." + cut,
   };
+}
+
+/** Cut every question to as many answers as the shortest has, and return a sentence on it; "" if there is nothing to cut. */
+function cutAlike(records) {
+  const counts = records.map(({ answers }) => answers.length);
+  const [fewest, most] = counts.reduce(([low, high], count) => [Math.min(low, count), Math.max(high, count)], [Infinity, 0]);
+  if (fewest === most) return "";
+  for (const record of records)
+    for (const field of ["answers", "correct", "tokens"]) record[field] &&= record[field].slice(0, fewest);
+  return ` Questions have ${fewest} to ${most} answers; the first ${fewest} of each are used.`;
 }
 
 function addQuestion(found, record, budgets) {
@@ -51,7 +65,7 @@ function* textLines(text) {
   for (let at = 0, number = 1; at < text.length; number++) {
     const end = text.indexOf("\n", at);
     const stop = end < 0 ? text.length : end;
-    yield { raw: text.slice(at, stop), number, end: stop };
+    yield { raw: text.slice(at, stop), number };
     at = stop + 1;
   }
 }
@@ -123,10 +137,6 @@ function checkedQuestion(record, where, number, known) {
   known.models.set(id, model);
   const answers = listOf(record.answers, `${where}: "answers"`, textOf);
   known.line ||= number;
-  known.samples ??= answers.length;
-  if (answers.length !== known.samples)
-    throw new BadFile(`${where}: has ${plural(answers.length, "answer")}, line ${known.line} has ${known.samples}; ` +
-      'give every question equally many ("" where nothing was extracted).');
   known.first ??= record;
   const [correct, tokens] = Object.entries(SAMPLED).map(([field, check]) => sampledField(record, field, check, where, known));
   const level = record.level ?? null;
@@ -153,7 +163,7 @@ const SAMPLED = {
   entropy: (value, what) => SAMPLED.tokens(value, what),
 };
 
-function sampledField(record, field, check, where, { first, line, samples }) {
+function sampledField(record, field, check, where, { first, line }) {
   const given = record[field] ?? null;
   if ((given === null) !== ((first[field] ?? null) === null)) {
     const [has, other] = given === null ? ["has no", "has"] : ["has", "has none"];
@@ -161,6 +171,7 @@ function sampledField(record, field, check, where, { first, line, samples }) {
   }
   if (given === null) return null;
   const values = listOf(given, `${where}: "${field}"`, check);
+  const samples = record.answers.length;
   if (values.length !== samples)
     throw new BadFile(`${where}: "${field}" has ${values.length} entries for ${samples} answers; give one each.`);
   return values;

@@ -6,17 +6,23 @@ class SeveralModels extends Error {}
 
 async function parseMenu(name, text, slices) {
   const models = new Map();
-  for (const { raw, number, end } of textLines(text)) {
-    if (slices.due) await slices.rest(end / text.length);
+  for (const { raw, number } of textLines(text)) {
+    if (slices.due) await slices.rest(0);
     if (/^[ \t\r\v\f]*$/.test(raw)) continue;
     const where = `${name}, line ${number}`;
     const record = parseRecord(raw, where);
     const one = modelOf(models, record, where);
-    const checked = checkedQuestion(record, where, number, one.known);
-    one.budgets ??= BUDGETS.filter((b) => b <= checked.answers.length);
-    one.written.push(checked.tokens ? checked.tokens.reduce((sum, count) => sum + count, 0) / checked.answers.length : 0);
-    one.counted = checked.tokens !== null;
-    addQuestion(one.found, checked, one.budgets);
+    one.records.push(checkedQuestion(record, where, number, one.known));
+  }
+  for (const one of models.values()) {
+    one.cut = cutAlike(one.records);
+    one.budgets = BUDGETS.filter((b) => b <= one.records[0].answers.length);
+    for (const [row, checked] of one.records.entries()) {
+      if (slices.due) await slices.rest(row / one.records.length);
+      one.written.push(checked.tokens ? checked.tokens.reduce((sum, count) => sum + count, 0) / checked.answers.length : 0);
+      one.counted = checked.tokens !== null;
+      addQuestion(one.found, checked, one.budgets);
+    }
   }
   return menuOf(name, [...models]);
 }
@@ -28,7 +34,7 @@ function modelOf(models, record, where) {
   const model = textOf(record.model, `${where}: "model"`) + effort;
   const price = record.price ?? 1;
   if (!(typeof price === "number" && price > 0)) throw new BadFile(`${where}: "price" is ${shown(price)}; give a number above 0.`);
-  if (!models.has(model)) models.set(model, { price, written: [], effort, known: freshRules(), found: freshColumns() });
+  if (!models.has(model)) models.set(model, { price, records: [], written: [], effort, known: freshRules(), found: freshColumns() });
   const one = models.get(model);
   if (one.price !== price) throw new BadFile(`${where}: "price" is ${price}, and was ${one.price} for "${clip(visible(model))}"; give a model one.`);
   return one;
@@ -54,7 +60,7 @@ function menuOf(name, models) {
     budgets: arms.map(({ m, b }) => `${models[m][0]} x${b}`), unit: "cost",
     cost,
     colours: armColours(arms.map(({ m }) => m)),
-    about: `An answer costs its ${counted ? "tokens times the price of a token" : "price"}: ${prices}.`,
+    about: `An answer costs its ${counted ? "tokens times the price of a token" : "price"}: ${prices}.${models.map(([, one]) => one.cut).find(Boolean) ?? ""}`,
   };
 }
 

@@ -1,7 +1,7 @@
 // The reader's own file: a button to open one, a place to drop one, how far the reading is, and one clear line when
 // it cannot be used.
 
-const DROP = "or drop a CSV of accuracies or a JSON Lines file of answers, from one model or several, here. It is read on this page and never sent.";
+const DROP = "Open or drop a CSV of accuracies or a JSON Lines file of answers, from one model or several. It is read on this page and never sent.";
 
 class OwnFile {
   constructor(explorer) {
@@ -10,7 +10,7 @@ class OwnFile {
     const opener = h("button", { type: "button", text: "Open your own file" });
     const picker = h("input", { type: "file", accept: ".csv,.jsonl,.ndjson,.json,.txt,.gz", hidden: true, "aria-label": "Your own file" });
     this.hint = h("span", { class: "ax-hint", role: "status" });
-    this.nodes = [opener, picker, this.hint];
+    this.nodes = [opener, picker];
     this.bar = h("progress", { max: 1, "aria-label": "How much of the file is read" });
     const stop = h("button", { type: "button", text: "Stop" });
     this.reading = h("p", { class: "ax-reading", hidden: true }, "Reading ", this.bar, stop);

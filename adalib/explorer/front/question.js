@@ -65,7 +65,7 @@ class QuestionPanel {
     svg.replaceChildren();
     const x = (this.x = linear(0, most, box.left, box.right - 14));
     const y = (this.y = linear(low, high, box.bottom, box.top + 8));
-    axes(svg, box, { x, y, xTicks: niceTicks(0, most, 5), yTicks: niceTicks(low, high, 4), xLabel: `cost (${units})`, yLabel: "accuracy" });
+    axes(svg, box, { x, y, xTicks: niceTicks(0, most, 5), yTicks: percentTicks(low, high), xLabel: `cost (${units})`, yLabel: "accuracy" });
     this.tangent = s(svg, "path", { class: "ax-tangent" });
     s(svg, "path", { class: "ax-curve", d: `M${points.map((p) => `${x(p.cost).toFixed(1)} ${y(p.accuracy).toFixed(1)}`).join("L")}` });
     [...this.bars.values()].forEach((bar, i) => {

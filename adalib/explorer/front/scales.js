@@ -71,3 +71,6 @@ function niceTicks(low, high, count) {
   const digits = clamp(Math.ceil(-Math.log10(step) - 1e-9), 0, 12);
   return ticks.map((value) => ({ value, text: digits > 4 ? String(threeDigits(value)) : value.toFixed(digits) }));
 }
+
+/** Ticks for shares, in percent. */
+const percentTicks = (low, high) => niceTicks(100 * low, 100 * high, 5).map(({ value, text }) => ({ value: value / 100, text: `${text}%` }));

@@ -1,19 +1,19 @@
-// A panel below: how the questions split over the budgets, at every price.
+// The areas on the first screen: how the questions split over the budgets, at every price.
 
 class SplitPanel {
   constructor(act) {
-    Object.assign(this, folded("The higher the price, the smaller the budgets", "Share of questions at each budget. Drag the line."));
+    Object.assign(this, figure("The higher the price, the smaller the budgets", "Share of questions that get each number of answers. Drag the line."));
     this.svg.classList.add("ax-dragx");
     this.body = h("tbody");
     this.shares = numberTable("Questions at each budget", ["budget", "questions", "share"], this.body);
-    this.node.append(this.shares);
+    this.node.append(h("details", { class: "ax-inner" }, h("summary", { text: "How many questions get what" }), this.shares));
     draggable(this.svg, (px) => act.price(threeDigits(this.x.invert(px))));
   }
 
   layout({ table, width, colours }) {
     const { path, n } = table;
     const { svg } = this;
-    const box = frame(svg, width, 210);
+    const box = frame(svg, width, 230);
     const x = (this.x = priceScale(table.range, box.left + 8, box.right));
     const y = linear(0, n, box.bottom, box.top);
     axes(svg, box, {

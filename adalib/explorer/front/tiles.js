@@ -11,7 +11,7 @@ class TilesPanel {
     this.hint = h("span");
     this.legend = h("p", { class: "ax-legend" });
     const caption = h("figcaption", {}, h("strong", { text: "Who gets how much" }), this.hint);
-    this.node = h("figure", { class: "ax-panel ax-tiles" }, caption, this.legend, this.box);
+    this.node = h("figure", { class: "ax-panel ax-card ax-tiles" }, caption, this.legend, this.box);
     this.listen();
   }
 
@@ -42,7 +42,7 @@ class TilesPanel {
     });
   }
 
-  layout({ table, width, colours }) {
+  layout({ table, wide: width, colours }) {
     const { n, path, setting } = table;
     const { map } = this;
     const cell = clamp(Math.floor(Math.sqrt((width * HEIGHT) / n)), 2, 22);

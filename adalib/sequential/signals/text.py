@@ -7,6 +7,7 @@ vote. Where it explains next to nothing of what training questions did, the sign
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +91,7 @@ class Text(Signal):
         """Keep the width and ridge with the least error on folds left out."""
         least = np.inf
         for width in _WIDTHS:
-            values, vectors = np.linalg.eigh(_kernel(self.points, self.points, width))
+            values, vectors = _eigen(self.points.tobytes(), self.takes, width)
             rotated = vectors.T @ (y - self.mean)
             for ridge in _RIDGES:
                 inverse = 1 / (values.clip(0) + ridge)
@@ -153,6 +154,15 @@ class Text(Signal):
         self.mean = numbers(saved["mean"], "mean", (2,))
         self.weights = numbers(saved["weights"], "weights", (rows, 2))
         self.width = number(saved["width"], "width", 1e-6)
+
+
+@lru_cache(maxsize=2 * len(_WIDTHS))  # stopping and race learn from the same questions in turn
+def _eigen(points: bytes, columns: int, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues and eigenvectors of the kernel of some points, given as bytes."""
+    rows = np.frombuffer(points).reshape(-1, columns)
+    values, vectors = np.linalg.eigh(_kernel(rows, rows, width))
+    values.flags.writeable = vectors.flags.writeable = False
+    return values, vectors
 
 
 def _kernel(a: np.ndarray, b: np.ndarray, width: float) -> np.ndarray:
