@@ -115,11 +115,6 @@ def chapters(root: Path = ROOT, appendices: bool = True) -> list[Page]:
     return [page for page in pages(root) if page.number and (appendices or not page.is_appendix)]
 
 
-def taught(root: Path = ROOT) -> list[Page]:
-    """List the chapters of a course: all but the last two, which a class reads, and appendices."""
-    return chapters(root, appendices=False)[:-2]
-
-
 def keys(root: Path = ROOT) -> dict[str, Page]:
     """Return the chapters and appendices by the names that prose calls them by."""
     listed = chapters(root)

@@ -41,6 +41,7 @@ STYLES = {
     "double-struck": ("MATHEMATICAL DOUBLE-STRUCK", "DOUBLE-STRUCK"),
 }
 ACCENTS = {"^": "ˆ", "¯": "‾", "~": "˜"}  # as MathJax writes them, as a browser centres them
+PRIMES = "′″‴"
 NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 
 
@@ -52,7 +53,7 @@ class FormulaError(ValueError):
 def _engine() -> JSInterpreter:
     """MathJax, loaded once for all formulas."""
     folder = next(
-        Path(f.locate()).parent for f in files("sphinx-mathjax-offline") if f.name == PARTS[0]
+        Path(f.locate()).parent for f in files("sphinx-mathjax-offline") or () if f.name == PARTS[0]
     )
     engine = JSInterpreter()
     sources = [(folder / part).read_text(encoding="utf-8") for part in PARTS]
@@ -78,7 +79,7 @@ def _letter(letter: str, style: str) -> str:
 
 def _for_browsers(formula: Element) -> None:
     """Say in MathML Core, which browsers draw, what MathJax says in the whole of MathML."""
-    for part in formula.iter():
+    for part in list(formula.iter()):
         for name in [name for name in part.attrib if name.startswith("data-mjx-")]:
             del part.attrib[name]
         style = part.get("mathvariant", "normal")
@@ -88,9 +89,28 @@ def _for_browsers(formula: Element) -> None:
         if part.tag == "mover" and part[1].tag == "mo" and part[1].text in ACCENTS:
             part.set("accent", "true")
             part[1].text = ACCENTS[part[1].text]
-        if part.tag == "mo" and len(part.text or "") > 1 and part.text.isalpha():  # max, log
+        text = part.text or ""
+        if part.tag == "mo" and len(text) > 1 and text.isalpha():  # max, log
             part.set("lspace", "0")
             part.set("rspace", "0.17em")
+        if part.tag in ("msup", "msubsup") and set(part[-1].text or "") <= set(PRIMES):
+            _prime_beside(part)
+
+
+def _prime_beside(part: Element) -> None:
+    """Set a prime beside its letter: fonts draw it raised, and browsers would raise it again."""
+    prime = part[-1]
+    if prime.tag != "mo":
+        return
+    part.remove(prime)
+    prime.set("lspace", "0")
+    prime.set("rspace", "0")
+    if part.tag == "msubsup":
+        letter = Element("msub")
+        letter.extend(part[:])
+        part[:] = [letter]
+    part.tag = "mrow"
+    part.append(prime)
 
 
 @cache
@@ -99,6 +119,8 @@ def to_mathml(tex: str, display: bool = False) -> str:
 
     >>> print(to_mathml(r"b \in \mathcal{B}"))
     <math><mi>b</mi><mo>∈</mo><mrow><mi>ℬ</mi></mrow></math>
+    >>> print(to_mathml("b'"))
+    <math><mrow><mi>b</mi><mo lspace="0" rspace="0">′</mo></mrow></math>
     """
     mathml = _engine().evaljs("toMathML(dukpy.tex, dukpy.display)", tex=tex, display=display)
     formula = fromstring(re.sub(r"\s*\n\s*", "", mathml).replace(NAMESPACE, ""))

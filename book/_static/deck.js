@@ -1,4 +1,5 @@
-// The slides (book/editions/slides.py): one at a time, by key, by button or by swipe; notes below or in a window of their own.
+// The slides (book/editions/slides.py): one at a time, part by part, by key, by button or by swipe; notes below or in a
+// window of their own.
 (function () {
   "use strict";
 
@@ -20,8 +21,22 @@
     root.dataset.theme = dark ? "dark" : "light";
   }
 
-  function show(wanted) {
-    at = Math.max(0, Math.min(slides.length - 1, wanted));
+  const unseen = (slide) => slide.querySelector(".deck-fragment:not(.is-seen)");
+
+  // The next part of this slide, or the next slide.
+  function next() {
+    const part = unseen(slides[at]);
+    if (part) part.classList.add("is-seen");
+    else show(at + 1);
+  }
+
+  // The slide before, with all its parts.
+  const back = () => show(at - 1, true);
+
+  function show(wanted, whole = false) {
+    if (wanted >= slides.length) return;
+    at = Math.max(0, wanted);
+    slides[at].querySelectorAll(".deck-fragment").forEach((part) => part.classList.toggle("is-seen", whole));
     slides.forEach((slide, i) => slide.classList.toggle("is-shown", i === at));
     document.querySelector(".deck-at").textContent = `${at + 1} / ${slides.length}`;
     slides[at].scrollTop = 0;
@@ -35,9 +50,8 @@
   const watch = new ResizeObserver((seen) => {
     for (const { target } of seen) {
       const slide = target.closest(".deck-slide");
-      const folded = !slide.querySelector("details[open]"); // a proof is scrolled
       let zoom = Number(target.style.zoom || 1);
-      while (folded && slide.clientHeight && slide.scrollHeight > slide.clientHeight + 1 && zoom > LEAST) {
+      while (slide.clientHeight && slide.scrollHeight > slide.clientHeight + 1 && zoom > LEAST) {
         if (zoom === 1) target.style.width = `${target.clientWidth}px`;
         zoom = Math.max(LEAST, zoom - 0.05);
         target.style.zoom = zoom;
@@ -56,13 +70,13 @@
     if (!speaker || speaker.closed) return;
     const minutes = Math.floor((Date.now() - begun) / 60000);
     const body = speaker.document.body;
-    const next = slides[at + 1]?.querySelector("h1, h2").textContent ?? "the end";
+    const following = slides[at + 1]?.querySelector("h1").textContent ?? "the end";
     const said = speaker.document.importNode(slides[at].querySelector(".deck-notes"), true);
     said.style.display = "block";
     const head = speaker.document.createElement("h1");
-    head.textContent = `${at + 1}. ${slides[at].querySelector("h1, h2").textContent}`;
+    head.textContent = `${at + 1}. ${slides[at].querySelector("h1").textContent}`;
     const foot = speaker.document.createElement("p");
-    foot.textContent = `${minutes} min · next: ${next}`;
+    foot.textContent = `${minutes} min · next: ${following}`;
     body.replaceChildren(head, foot, said);
   }
 
@@ -79,13 +93,13 @@
   // --- keys --------------------------------------------------------------------------------------------------------------
 
   const ACTS = {
-    ArrowRight: () => show(at + 1),
-    PageDown: () => show(at + 1),
-    " ": () => show(at + 1),
-    ArrowLeft: () => show(at - 1),
-    PageUp: () => show(at - 1),
+    ArrowRight: next,
+    PageDown: next,
+    " ": next,
+    ArrowLeft: back,
+    PageUp: back,
     Home: () => show(0),
-    End: () => show(slides.length - 1),
+    End: () => show(slides.length - 1, true),
     f: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen()),
     n: () => document.body.classList.toggle("deck-with-notes"),
     s: open,
@@ -107,7 +121,7 @@
   document.addEventListener("keydown", key);
   document.querySelectorAll("[data-go]").forEach((button) =>
     button.addEventListener("click", () => {
-      show(at + Number(button.dataset.go));
+      (button.dataset.go === "1" ? next : back)();
       button.blur();
     }),
   );
@@ -123,7 +137,7 @@
   document.addEventListener("touchstart", (event) => (touched = event.target.closest("input, .adalib-explorer") ? null : event.touches[0].clientX), { passive: true });
   document.addEventListener("touchend", (event) => {
     const moved = touched === null ? 0 : event.changedTouches[0].clientX - touched;
-    if (Math.abs(moved) > 60) show(at + (moved < 0 ? 1 : -1));
+    if (Math.abs(moved) > 60) (moved < 0 ? next : back)();
   });
   const asked = () => show(Number(/slide=(\d+)/.exec(location.hash)?.[1] ?? at + 1) - 1);
   window.addEventListener("hashchange", () => /slide=/.test(location.hash) && asked());

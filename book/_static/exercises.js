@@ -1,5 +1,5 @@
 // Exercises on the page: type an answer, and the page says whether it is right, as adabook.exercises.values does. Answers
-// and typical mistakes come from the chapter's record (book/_ext/recorded.py). It is practice: no mark is kept anywhere.
+// and typical mistakes come from the chapter's record (book/press/exercise_files.py). It is practice: no mark is kept anywhere.
 (function () {
   "use strict";
 
@@ -59,7 +59,7 @@
 
   function box(place) {
     const { chapter } = place.dataset;
-    const exercise = window.adalibRecorded?.[chapter]?.[place.dataset.name];
+    const exercise = window.adalibExercises?.[chapter]?.[place.dataset.name];
     if (!exercise && document.querySelector('meta[name="adalib-live"]')) {
       place.textContent = "This exercise needs code: press Edit under the cell, write yours, and press Run.";
       return;

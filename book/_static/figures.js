@@ -21,7 +21,7 @@
     const layout = (copy.layout = copy.layout || {});
     const set = (name, values) => (layout[name] = Object.assign(layout[name] || {}, values));
     // On a slide, text is read from the back row.
-    set("font", document.querySelector(".deck-page") ? { color: p.text, size: 20 } : { color: p.text });
+    set("font", document.querySelector(".deck-page") ? { color: p.text, size: 16 } : { color: p.text });
     for (const axis of ["xaxis", "yaxis"]) {
       // A fixed range: dragging a figure would zoom it, and on a phone nobody could scroll past it.
       set(axis, { gridcolor: p.grid, zerolinecolor: p.line, linecolor: p.line, tickcolor: p.line, fixedrange: true });
@@ -73,7 +73,12 @@
     delete figure.layout.sliders; // ours answers to touch, mouse and keyboard alike
     figure.layout.template = themed(figure.layout.template);
     figure.layout.dragmode = false;
-    if (document.querySelector(".deck-page")) figure.layout.height = Math.min(figure.layout.height ?? 420, 0.62 * innerHeight);
+    if (document.querySelector(".deck-page")) {
+      const { xaxis, xaxis2 } = figure.layout;
+      const stacked = xaxis2 && String(xaxis.domain) === String(xaxis2.domain);
+      if (stacked && xaxis.title?.text === xaxis2.title?.text) delete xaxis.title; // there is no room to say it twice
+      figure.layout.height = Math.min(figure.layout.height ?? 420, 0.72 * innerHeight);
+    }
     figure.config = { displayModeBar: false };
     fold(figure, div.clientWidth);
     div.dataset.narrow = div.clientWidth < NARROW;

@@ -68,11 +68,25 @@
     list.replaceWith(form);
   }
 
-  // What follows a prompt, to the end of its section, is veiled until the reader commits, skips, or wants something of it.
-  // It stays readable to a screen reader, and on paper there is no veil.
+  // What gives a prompt's answer away: what follows it up to the next cell, what that cell and those right after it print
+  // or draw, and the paragraph that reads it aloud. Where no cell follows, it is the next paragraph.
+  function telling(box) {
+    const found = [];
+    let shown = false;
+    for (let next = box.nextElementSibling; next && next.tagName !== "SECTION"; next = next.nextElementSibling) {
+      const isCell = next.matches(".cell");
+      if (isCell) found.push(...next.querySelectorAll(":scope > .cell_output"));
+      else found.push(next);
+      if (!isCell && (shown || !next.nextElementSibling?.matches(".cell"))) break;
+      shown ||= isCell;
+    }
+    return found.filter((each) => !each.matches(".adalib-path-next"));
+  }
+
+  // It is veiled until the reader commits, skips, or wants something of it. It stays readable to a screen reader, and on
+  // paper there is no veil.
   function veil(box) {
-    const rest = [];
-    for (let next = box.nextElementSibling; next && next.tagName !== "SECTION"; next = next.nextElementSibling) if (!next.matches(".adalib-path-next")) rest.push(next);
+    const rest = telling(box);
     if (!rest.length || rest.some((each) => location.hash.length > 1 && each.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`))) return () => {};
     const skip = document.createElement("button");
     Object.assign(skip, { type: "button", className: "prompt-skip", textContent: "Skip and read on" });

@@ -13,6 +13,8 @@ from myst_nb.ext.glue.roles import PasteTextRole
 class Points(PasteTextRole):
     """A glued number, a hundred times as large and with its sign."""
 
+    text: str
+
     def run(self):
         name, _, digits = self.text.partition(":")
         self.text = f"{name}:+z.{digits or 1}%"

@@ -1,8 +1,4 @@
-"""Link a page's first use of a glossary word to the glossary, with its definition on hover.
-
-``book/_static/notes.js`` shows the definition below the paragraph when the word is clicked or
-tapped.
-"""
+"""Link a page's first use of a glossary word to the glossary, with its definition on hover."""
 
 from __future__ import annotations
 
@@ -105,5 +101,4 @@ def setup(app) -> dict:
     app.connect("doctree-read", collect)
     # After the mentions of chapters have become links.
     app.connect("doctree-resolved", link, priority=600)
-    app.add_js_file("notes.js", loading_method="defer")
     return {"parallel_read_safe": False, "parallel_write_safe": True}

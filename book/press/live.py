@@ -1,4 +1,4 @@
-"""Mark the pages whose cells run in the page, and say on the other chapters why theirs do not.
+"""Say where a chapter runs, and mark the pages whose cells run in the page.
 
 The cells are those that the page shows. ``book/_static/live.js`` adds the buttons and, at the first
 press, Python, which ``make live`` puts next to the book (`editions.pyodide`). Every chapter is such
@@ -12,6 +12,7 @@ from pathlib import Path
 from docutils import nodes
 
 from contents import pages
+from press.address import colab_address
 
 _WHY_NOT = (
     "The cells of this page do not run in the browser, because they need XGBoost, which has no "
@@ -27,6 +28,22 @@ def find_live_pages(app) -> None:
     ]
     app.live_pages = {page.name for page in chapters if page.runs_live}
     app.still_pages = {page.name for page in chapters if not page.runs_live}
+
+
+def say_where_it_runs(app, doctree, docname) -> None:
+    """Say below the title of a chapter where its code runs."""
+    if docname not in app.live_pages | app.still_pages:
+        return
+    page = "" if docname in app.still_pages else "in this page, "
+    line = nodes.paragraph("", f"Runs {page}in JupyterLab (the download above)")
+    line["classes"].append("adalib-runs")
+    if repository := app.config.adalib_repository:
+        stem = docname.rpartition("/")[2]
+        colab = nodes.reference("", "Colab", refuri=colab_address(repository, stem))
+        line += [nodes.Text(" and on "), colab]
+    line += nodes.Text(".")
+    title = next(iter(doctree.findall(nodes.title)))
+    title.parent.insert(title.parent.index(title) + 1, line)
 
 
 def explain(app, doctree, docname) -> None:
@@ -52,6 +69,7 @@ def mark(app, pagename, templatename, context, doctree) -> None:
 
 def setup(app) -> dict:
     app.connect("builder-inited", find_live_pages)
+    app.connect("doctree-resolved", say_where_it_runs)
     app.connect("doctree-resolved", explain)
     app.connect("html-page-context", mark)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -39,11 +39,9 @@ STOPS = (
         "results-noise",
         "The text",
         3,
-        "no gain on new questions with our 1.5B model; random numbers seem to help on old ones",
+        "a small gain on new questions; on old ones random numbers seem to help as much",
     ),
-    Stop(
-        "stopping-ladder", "Watching", 3, "five points, half from the vote and half from stopping"
-    ),
+    Stop("stopping-ladder", "Watching", 3, "five points with a small model, from two causes"),
 )
 
 

@@ -1,8 +1,7 @@
-"""A book without network: it carries its own plotly.js, icons and fonts.
+"""A book without network: it carries its own plotly.js and fonts.
 
-Libraries come at build time out of installed, pinned packages, and of each only what the book uses:
-the traces of plotly.js that are drawn (see `small_plotly`), the icons that are shown (see
-`small_icons`). plotly.js is loaded when a figure comes near the screen.
+Both come at build time out of installed, pinned packages or this repository. plotly.js is loaded
+when a figure comes near the screen.
 """
 
 from __future__ import annotations
@@ -14,16 +13,9 @@ from collections.abc import Callable
 from importlib.resources import files as resources
 from pathlib import Path
 
-import small_icons
-import small_plotly
-
 from adabook.games.scripts import FRONT, SCRIPTS, page_script
 
 PLOTLY = "plotly.min.js"
-ICONS = "scripts/fontawesome.js"  # where the theme has it, and its pages load it from
-# Before a script it tells Chromium to compile all of it while it arrives, in parallel to the
-# page, and not bit by bit later.
-EAGER = "//# allFunctionsCalledOnLoad\n"
 FOLDER = Path(__file__).parent.parent / "fonts"
 # Family, weights and style of every font file (book/make_fonts.py cut them).
 FONTS = {
@@ -64,17 +56,6 @@ def write_fonts(target: Path) -> None:
     (target / "all.css").write_text(font_faces(inlined), encoding="utf-8")
 
 
-def write_plotly(target: Path) -> None:
-    """Cut the book's part out of plotly.js, unless it is newer than plotly and the cut."""
-    made_from = plotly_source(), Path(small_plotly.__file__)
-    if not target.exists() or target.stat().st_mtime <= max(
-        source.stat().st_mtime for source in made_from
-    ):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        cut = small_plotly.small_plotly(plotly_source().read_text(encoding="utf-8"))
-        target.write_text(EAGER + cut, encoding="utf-8")
-
-
 def write_games(target: Path) -> None:
     """Write what plays the games, where it is new: a script for each, and one style sheet."""
     target.mkdir(parents=True, exist_ok=True)
@@ -95,10 +76,9 @@ def copy_assets(app) -> None:
     if app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
-    write_plotly(static / "lib" / PLOTLY)
     write_fonts(static / "fonts")
     write_games(static)
-    wanted = {}
+    wanted = {static / "lib" / PLOTLY: plotly_source()}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
         if not Path(name).is_absolute():  # the others are the extensions' own
@@ -117,20 +97,15 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
         # It runs plotly.js when a figure comes near.
         app.add_js_file("figures.js", loading_method="defer")
     played = [name for name in SCRIPTS if f'class="adalib-{name}"' in body]
-    linked = ["linked"] if "kinds" in played else []
-    for name in [*played, *linked]:
+    for name in played:
         app.add_js_file(f"{name}.js", loading_method="defer")
 
 
-def write_icons(app, error) -> None:
-    """Put a few icons in the place of the theme's script, which holds all there are."""
-    if error or app.builder.format != "html":
-        return
-    out = Path(app.outdir)
-    theme = resources("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static"
-    pages = (page.read_text(encoding="utf-8") for page in out.rglob("*.html"))
-    small = small_icons.small_icons((theme / ICONS).read_text(encoding="utf-8"), pages)
-    (out / "_static" / ICONS).write_text(small, encoding="utf-8")
+def defer_scripts(app, pagename, templatename, context, doctree) -> None:
+    """Let no page wait for scripts; only the options must be there before the rest."""
+    for script in context["script_files"]:
+        if script.filename and "documentation_options" not in str(script.filename):
+            script.attributes.setdefault("defer", "")
 
 
 def drop_source_maps(app, error) -> None:
@@ -143,8 +118,8 @@ def drop_source_maps(app, error) -> None:
 
 def setup(app) -> dict:
     app.connect("builder-inited", copy_assets)
-    app.connect("build-finished", write_icons)
     app.connect("build-finished", drop_source_maps)
     app.connect("html-page-context", load_scripts)
+    app.connect("html-page-context", defer_scripts, priority=900)
     app.add_css_file("games.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

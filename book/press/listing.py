@@ -85,7 +85,8 @@ def make_lists(app, exception) -> None:
         if not path.exists() or path == index:
             continue
         page = path.read_text(encoding="utf-8")
-        title = plain(_TITLE.search(page)[1]) if _TITLE.search(page) else name
+        titled = _TITLE.search(page)
+        title = plain(titled[1]) if titled else name
         for kind, read in (("moving", moving), ("exercises", exercises)):
             lists[kind] += listed(f"../{name}.html", title, read(page))
     page = index.read_text(encoding="utf-8")

@@ -1,8 +1,7 @@
 """Number the chapters: in their titles, in the sidebar, and in every mention, which leads there.
 
 Numbers come from the order of ``_toc.yml`` (`contents`), so the titles in the notebooks stay bare,
-and prose names a chapter by its key, ``{ch}`stopping` ``. A page that moved leaves a signpost at
-its old address.
+and prose names a chapter by its key, ``{ch}`stopping` ``.
 """
 
 from __future__ import annotations
@@ -14,36 +13,6 @@ from docutils import nodes
 
 from contents import keys, pages, spelled
 
-# Where pages stood before the book was put in its present order.
-MOVED = {
-    "../book/files": "../book/operate",
-    "05_estimation": "06_estimation",
-    "06_learning": "07_learning",
-    "07_results": "08_results",
-    "08_patterns": "08_results",
-    "09_ablations": "08_results",
-    "09b_race": "10_race",
-    "10_deploy": "11_deploy",
-    "10_stopping": "09_stopping",
-    "11_minds": "12_menus",
-    "12_referee": "13_referee",
-    "13_minds": "12_menus",
-    "appendix_markets": "05_markets",
-    "c_simulated": "../book/data-cards",
-    "calibration": "../book/data-cards",
-    "d_markets": "05_markets",
-    "e_calibration": "c_rivals",
-    "f_patterns": "b_replication",
-    "replication": "b_replication",
-    "two_limits": "05_markets",
-}
-# Labels once began with a chapter's number, and begin with its key now.
-_SIGNPOST = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>This page has moved</title>
-<link rel="canonical" href="{new}.html"><meta http-equiv="refresh" content="0; url={new}.html">
-<script>location.replace("{new}.html" + location.hash.replace(/^#ch\\d+b?-/, "#{key}-"))</script>
-<p>This page is now <a href="{new}.html">here</a>.</p></html>
-"""
 _ONE = r"(?:\d+|[A-Z]\b)"
 _WORD = r"(?<!paper['’]s )\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+"
 _MENTION = re.compile(rf"{_WORD}{_ONE}(?:(?:,\s+|\s+and\s+|\s+to\s+){_ONE})*\b")
@@ -126,21 +95,10 @@ def _inside(node: nodes.Node, *kinds: type) -> bool:
     return False
 
 
-def leave_signposts(app, exception) -> None:
-    """Let old addresses lead to the new ones, with whatever follows their #."""
-    if exception is None and app.builder.format == "html":
-        for old, new in MOVED.items():
-            if (Path(app.outdir) / "notebooks" / f"{new}.html").exists():
-                Path(app.outdir, "notebooks", f"{old}.html").write_text(
-                    _SIGNPOST.format(new=new, key=new.partition("_")[2]), encoding="utf-8"
-                )
-
-
 def setup(app) -> dict:
     app.connect("builder-inited", read_contents)
     app.connect("env-get-outdated", renumbered)
     app.connect("source-read", spell_mentions)
     app.connect("doctree-read", number_title, priority=100)
     app.connect("doctree-resolved", link_mentions)
-    app.connect("build-finished", leave_signposts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
