@@ -1,18 +1,25 @@
-"""Grade a class: run every notebook of a folder, judge its answers, and write one row for each.
+"""Grade submissions: run each notebook where it reaches nothing of ours, and judge its answers.
 
-``python -m adabook.grade AUTOGRADER.zip SUBMISSIONS POINTS.csv`` grades with what ``make otter``
-wrote. A notebook runs in a process of its own, from which only answers are taken, as plain data.
-They are judged elsewhere (`adabook.judge`), so that a notebook cannot change its verdict.
+``python -m adabook.grade AUTOGRADER.zip SUBMISSIONS POINTS.csv`` grades a class with what
+``make homework`` wrote, and ``python -m adabook.grade --gradescope /autograder`` grades the one
+submission that Gradescope has put there. A notebook runs in a confined process (`adabook.confined`)
+from which only answers are taken, as plain data. They are judged elsewhere (`adabook.judge`), after
+it has ended.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import unicodedata
 import zipfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -20,12 +27,16 @@ from pathlib import Path
 from typing import Any
 
 from adabook import plain
+from adabook.confined import can_confine, confined, reachable, student_environment
 from adabook.judge import verdicts
 
 #: The file in an autograder that names the exercises and, for homework, holds the keys.
 SHEET = "sheet.json"
+#: The tag of a cell that is not run.
+SKIPPED_TAG = "not-graded"
 _CELL_SECONDS = 120  # a cell that takes longer is interrupted, and the next one runs
 _SECONDS = 900  # a notebook that takes longer is stopped, and gets no points
+_TRUST = "--trust"
 
 # Practice checks would cost time, and an endless function would be waited for twice.
 _QUIET = """
@@ -36,10 +47,18 @@ adabook.exercises.Checker.__call__ = lambda *_: None
 _COLLECT = "import runpy; runpy.run_path({file!r})['collect']({names!r}, globals(), {target!r})"
 
 
-def grade_class(autograder: Path, submissions: Path, out: Path, workers: int = 0) -> int:
+class GradingError(Exception):
+    """Nothing can be graded; the message is one sentence that says what to do."""
+
+
+def grade_class(
+    autograder: Path, submissions: Path, out: Path, workers: int = 0, trust: bool = False
+) -> int:
     """Grade every notebook below a folder, and write one row for each as soon as it is graded.
 
-    A submission that cannot be read, run or judged has no points and a note that says why.
+    In the end the rows are written again in the order of the roster, with a row for each student
+    who handed nothing in. A submission that cannot be read, run or judged has no points and a note
+    that says why.
 
     Parameters
     ----------
@@ -51,32 +70,133 @@ def grade_class(autograder: Path, submissions: Path, out: Path, workers: int = 0
         The CSV file to write: file, id, points, a column per exercise, hints and notes.
     workers : int
         How many notebooks run at a time; by default one per core.
+    trust : bool
+        Whether to go on where the system cannot keep a notebook from our files.
 
     Returns
     -------
     int
         The number of submissions.
+
+    Raises
+    ------
+    GradingError
+        If a submission could read the keys or the other submissions.
     """
+    _check_protection([autograder, submissions], trust)
     with zipfile.ZipFile(autograder) as pack:
         sheet = json.loads(pack.read(SHEET))
     files = [file for file in sorted(submissions.rglob("*.ipynb")) if not _is_copy(file)]
     names = [exercise["name"] for exercise in sheet["exercises"]]
     columns = ["file", "student_id", "points", "of", *names, "hints", "note"]
-    seen: dict[str, str] = {}
+    rows = []
     with (
         out.open("w", newline="", encoding="utf-8") as table,
         ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool,
     ):
-        writer = csv.DictWriter(table, columns, restval="")
+        writer = csv.DictWriter(table, columns, restval="", extrasaction="ignore")
         writer.writeheader()
-        graded = {pool.submit(_row, file, sheet): file for file in files}
+        hidden = [autograder, submissions]
+        graded = {pool.submit(_row, file, sheet, hidden): file for file in files}
         for done in as_completed(graded):
             row = done.result()
             row["file"] = graded[done].relative_to(submissions).as_posix()
-            row["note"] = "; ".join([*row["note"], *_repeated(row, seen)])
-            writer.writerow(row)
+            rows.append(row)
+            writer.writerow(_written(row))
             table.flush()
+    part = out.with_suffix(".part")
+    with part.open("w", newline="", encoding="utf-8") as table:
+        writer = csv.DictWriter(table, columns, restval="", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(map(_written, _in_order(rows, sheet["students"])))
+    part.replace(out)
     return len(files)
+
+
+def _check_protection(secret: list[Path], trust: bool) -> None:
+    """Refuse to grade where a submission could read what it must not."""
+    if trust:
+        return
+    if not can_confine():
+        raise GradingError(
+            "this system cannot keep a submission from your files: grade on Linux 5.13 or newer, "
+            f"or as root with a Python that every user can read, or trust your class with {_TRUST}"
+        )
+    open_path = reachable(secret)
+    if open_path:
+        raise GradingError(
+            f"{open_path}: every user of this machine can read it, and so could a submission; say  "
+            f"chmod go= {open_path}"
+        )
+
+
+def _in_order(rows: list[dict[str, Any]], students: list[str]) -> Iterator[dict[str, Any]]:
+    """The rows in the order of the roster, then those of nobody on it, with notes on repeats."""
+    places = {student: place for place, student in enumerate(students)}
+    seen: dict[str, str] = {}
+    rows = sorted(rows, key=lambda row: row["file"])
+    for row in rows:
+        row["note"] += _repeated(row, seen)
+    missing = [student for student in students if student not in {r["student_id"] for r in rows}]
+    rows += [{"file": "", "student_id": one, "note": ["nothing handed in"]} for one in missing]
+    yield from sorted(rows, key=lambda row: places.get(row["student_id"], len(places)))
+
+
+def _written(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as the table has it: lists as texts."""
+    note = [*row.get("faults", []), *row["note"]]
+    return {**row, "hints": "; ".join(row.get("hints", [])), "note": "; ".join(note)}
+
+
+def grade_gradescope(place: Path) -> None:
+    """Grade the submission that Gradescope has put below a folder, and write its results.
+
+    Students see whether their answers arrived; points and hints show when the teacher publishes
+    the grades.
+    """
+    source = place / "source"
+    sheet = json.loads((source / SHEET).read_text(encoding="utf-8"))
+    _check_protection([source / SHEET], trust=False)
+    files = [file for file in sorted((place / "submission").rglob("*.ipynb")) if not _is_copy(file)]
+    if len(files) == 1:
+        row = _row(files[0], sheet, [source])
+    else:
+        reason = f"hand in one notebook; {len(files)} were found"
+        row = {"student_id": "", "points": 0.0, "faults": [reason], "note": []}
+    (place / "results").mkdir(exist_ok=True)
+    results = json.dumps({"tests": _tests(row, sheet)}, ensure_ascii=False)
+    (place / "results" / "results.json").write_text(results, encoding="utf-8")
+
+
+def _tests(row: Mapping[str, Any], sheet: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What Gradescope shows: one test at once, one per exercise later, and notes to teachers."""
+    names = [exercise["name"] for exercise in sheet["exercises"]]
+    missing = [name for name in names if name not in row.get("arrived", [])]
+    lines = [f"{len(names) - len(missing)} of {len(names)} answers were received."]
+    lines += [f"Not answered: {', '.join(missing)}."] if missing else []
+    lines += row["faults"]
+    has_id = row["student_id"] in sheet["students"]
+    if not has_id:
+        lines.append(f"The student_id {row['student_id']!r} is not on the roster.")
+    received = {
+        "name": "Answers received; marks come later",
+        "status": "passed" if has_id and len(missing) < len(names) else "failed",
+        "output": "\n".join(lines),
+        "visibility": "visible",
+    }
+    hints = dict(hint.split(": ", 1) for hint in row.get("hints", []))
+    marks = [
+        {
+            "name": exercise["name"],
+            "score": row.get(exercise["name"], 0),
+            "max_score": exercise["points"],
+            "output": hints.get(exercise["name"], ""),
+            "visibility": "after_published",
+        }
+        for exercise in sheet["exercises"]
+    ]
+    notes = {"name": "Notes", "output": "\n".join(row["note"]), "visibility": "hidden"}
+    return [received, *marks, notes]
 
 
 def _is_copy(file: Path) -> bool:
@@ -84,49 +204,68 @@ def _is_copy(file: Path) -> bool:
     return ".ipynb_checkpoints" in file.parts or file.name.startswith("._")
 
 
-def _row(file: Path, sheet: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of one submission; whatever goes wrong is in its notes."""
-    row = {"points": 0.0, "of": sum(one["points"] for one in sheet["exercises"]), "note": []}
+def _row(file: Path, sheet: Mapping[str, Any], hidden: list[Path]) -> dict[str, Any]:
+    """The row of one submission: what went wrong in it is in its faults and notes."""
+    of = sum(one["points"] for one in sheet["exercises"])
+    row = {"student_id": "", "points": 0.0, "of": of, "faults": [], "note": [], "hints": []}
     try:
         with tempfile.TemporaryDirectory() as folder:
-            answers = _answers(file, sheet, Path(folder))
-            row["note"] += answers.pop("faults")
-        return row | _graded(answers, sheet, file, row["note"])
+            found = _answers(file, sheet, Path(folder), hidden)
+        row["faults"] += found["faults"]
+        row["student_id"] = _student(found["answers"])
+        return row | _graded(found["answers"], sheet, file, row)
     except Exception as error:  # the class must not wait for one submission
-        row["note"].append(f"not graded: {str(error).strip() or type(error).__name__}")
+        row["faults"].append(f"not graded: {str(error).strip() or type(error).__name__}")
         return row
 
 
-def _answers(file: Path, sheet: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Run a notebook in a process of its own; return its answers by variable, and its faults."""
+def _answers(
+    file: Path, sheet: Mapping[str, Any], folder: Path, hidden: list[Path]
+) -> dict[str, Any]:
+    """Run a notebook in a confined process; return its answers by variable, and its faults."""
     names = [exercise["variable"] for exercise in sheet["exercises"]]
-    task = {
-        "file": str(file.resolve()),
-        "names": [*names, "student_id", "tables"],
-        "has_checks": sheet["roster"] is None,
-    }
+    task = {"names": [*names, "student_id", "tables"], "has_checks": sheet["roster"] is None}
     (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
-    command = [sys.executable, "-m", "adabook.grade", "--run", str(folder)]
+    shutil.copy(file, folder / "handed_in.ipynb")
+    run = [sys.executable, "-P", "-m", "adabook.grade", "--run", str(folder)]
+    process = subprocess.Popen(
+        confined(run, folder, hidden),
+        env=student_environment(folder),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+        printed, errors = process.communicate(timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"the notebook did not end within {_SECONDS} seconds") from None
-    if done.returncode < 0:
+    finally:
+        _end(process)
+    if process.returncode < 0:
         raise RuntimeError("the notebook ended the process that ran it")
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1][:300])
-    found = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
-    return {**found, "faults": json.loads(done.stdout.splitlines()[-1])}
+    if process.returncode:
+        raise RuntimeError(errors.strip().splitlines()[-1][:300])
+    return json.loads(printed.splitlines()[-1])
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End a process and those that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 def _run(folder: Path) -> None:
-    """Run a notebook cell by cell, let it write its answers, and print what went wrong."""
+    """Run a notebook cell by cell, and print its answers and what went wrong."""
     import nbformat
     from nbclient import NotebookClient
 
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     try:
-        notebook = nbformat.read(task["file"], as_version=4)
+        notebook = nbformat.read(folder / "handed_in.ipynb", as_version=4)
     except Exception as error:  # a student may hand in any file
         sys.exit(f"this file is not a notebook: {' '.join(str(error).split())}")
     work = folder / "work"
@@ -137,15 +276,17 @@ def _run(folder: Path) -> None:
         timeout=_CELL_SECONDS,
         interrupt_on_timeout=True,
         allow_errors=True,
-        skip_cells_with_tag="otter_ignore",
+        skip_cells_with_tag=SKIPPED_TAG,
         resources={"metadata": {"path": str(work)}},
     )
-    own = {"file": plain.__file__, "names": task["names"], "target": str(folder / "answers.json")}
+    target = folder / "answers.json"
+    own = {"file": plain.__file__, "names": task["names"], "target": str(target)}
     new_cell = nbformat.v4.new_code_cell
     first = new_cell(_QUIET if task["has_checks"] else "")
     notebook.cells = [first, *notebook.cells, new_cell(_COLLECT.format(**own))]
     client.execute()
-    print(json.dumps(list(_faults(notebook.cells[1:-1]))))
+    answers = json.loads(target.read_text(encoding="utf-8"))
+    print(json.dumps({"answers": answers, "faults": list(_faults(notebook.cells[1:-1]))}))
 
 
 def _faults(cells: list) -> Iterator[str]:
@@ -156,17 +297,24 @@ def _faults(cells: list) -> Iterator[str]:
                 yield f"cell {number} raised {output['ename']}: {output['evalue'][:100]}"
 
 
+def _student(answers: Mapping[str, Any]) -> str:
+    """The id that a notebook has after it has run."""
+    return unicodedata.normalize("NFC", str(answers.get("student_id") or "")).strip()
+
+
 def _graded(
-    answers: Mapping[str, Any], sheet: Mapping[str, Any], file: Path, notes: list[str]
+    answers: Mapping[str, Any], sheet: Mapping[str, Any], file: Path, row: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The points of one submission, by exercise and in all, with hints."""
-    student = str(answers.get("student_id") or "").strip()
+    """The points of one submission, by exercise and in all, with hints; notes go to its row."""
+    student = row["student_id"]
     roster = sheet["roster"]
-    if roster is not None:
-        owner = _owner(answers.get("tables"), roster)
-        notes += _suspicions(student, owner, file, roster)
-        if student not in roster or owner not in (student, None):
-            return {"student_id": student}
+    owner = None if roster is None else _owner(answers.get("tables"), roster)
+    row["note"].extend(_suspicions(student, owner, file, sheet))
+    arrived = [
+        one["name"] for one in sheet["exercises"] if answers.get(one["variable"]) is not None
+    ]
+    if roster is not None and (student not in roster or owner not in (student, None)):
+        return {"arrived": arrived}
     asked = []
     for exercise in sheet["exercises"]:
         key = None if roster is None else roster[student]["keys"][exercise["name"]]
@@ -178,8 +326,7 @@ def _graded(
         points[exercise["name"]] = exercise["points"] * found.right
         if found.hint:
             hints.append(f"{exercise['name']}: {found.hint}")
-    total = {"student_id": student, "points": float(sum(points.values()))}
-    return total | points | {"hints": "; ".join(hints)}
+    return {"arrived": arrived, **points, "points": float(sum(points.values())), "hints": hints}
 
 
 def _owner(tables: Any, roster: Mapping[str, Any]) -> str | None:
@@ -189,19 +336,25 @@ def _owner(tables: Any, roster: Mapping[str, Any]) -> str | None:
 
 
 def _suspicions(
-    student: str, owner: str | None, file: Path, roster: Mapping[str, Any]
+    student: str, owner: str | None, file: Path, sheet: Mapping[str, Any]
 ) -> Iterator[str]:
     """What is odd about whose work this is: id, tables and file name should be one student's."""
-    if student not in roster:
+    students = sheet["students"]
+    if student not in students:
         whose = f"; its tables are those of {owner}" if owner else ""
         yield f"student_id {student!r} is not on the roster{whose}"
-    elif owner != student:
+    elif sheet["roster"] is not None and owner != student:
         whose = f"those of {owner}" if owner else "no student's: they were changed"
         yield f"its tables are {whose}"
-    named = [name for name in roster if name in file.stem]
+    named = [name for name in students if file_name(name) in file.stem]
     longest = max(named, key=len, default=student)  # "student-1" is also in "student-12"
-    if student in roster and longest != student:
+    if student in students and longest != student:
         yield f"the file is named after {longest}"
+
+
+def file_name(student: str) -> str:
+    """A student's id as part of a file's name."""
+    return re.sub(r"[^\w.@-]", "_", student)
 
 
 def _repeated(row: Mapping[str, Any], seen: dict[str, str]) -> Iterator[str]:
@@ -219,11 +372,20 @@ def main(words: list[str]) -> int:
     if words[:1] == ["--run"]:
         _run(Path(words[1]))
         return 0
-    if len(words) != 3:
-        print("give three paths: AUTOGRADER.zip SUBMISSIONS POINTS.csv", file=sys.stderr)
+    trust = _TRUST in words
+    paths = [Path(word) for word in words if not word.startswith("--")]
+    try:
+        if words[:1] == ["--gradescope"] and len(paths) == 1:
+            grade_gradescope(paths[0])
+        elif len(paths) == 3:
+            autograder, submissions, out = paths
+            count = grade_class(autograder, submissions, out, trust=trust)
+            print(f"{count} submissions graded:  {out}")
+        else:
+            raise GradingError("give three paths: AUTOGRADER.zip SUBMISSIONS POINTS.csv")
+    except GradingError as error:
+        print(error, file=sys.stderr)
         return 2
-    autograder, submissions, out = map(Path, words)
-    print(f"{grade_class(autograder, submissions, out)} submissions graded:  {out}")
     return 0
 
 

@@ -35,11 +35,9 @@ class Causes:
         The part of ``stopping`` that is lost if the policy does not read the question.
     plain : Interval
         Stopping by plain votes over the mix of plain votes.
-    oracle : Interval
-        The static oracle with weighted votes over the mix with weighted votes.
-    share : Interval
-        ``stopping`` divided by ``oracle``, on the 300 questions with 96 answers: with fewer
-        answers the oracle's curves are poorly estimated.
+    signals : Interval
+        What certainty and the text add to stopping by plain votes; with ``plain`` it adds up to
+        ``together``, too.
     """
 
     questions: int
@@ -48,8 +46,7 @@ class Causes:
     stopping: Interval
     text: Interval
     plain: Interval
-    oracle: Interval
-    share: Interval
+    signals: Interval
 
 
 def headline(benchmark: str, target: float, *, everything: bool = True) -> Causes:
@@ -71,9 +68,6 @@ def headline(benchmark: str, target: float, *, everything: bool = True) -> Cause
     """
     part = f"{benchmark}-all" if everything else benchmark
     first = recorded_cells("headline")[part]["all three", target]
-    stopping = _lead(benchmark, target, "all three", "mix_weighted")
-    oracle = _lead(benchmark, target, "oracle_weighted", "mix_weighted")
-    difference = _lead(benchmark, target, "all three", "oracle_weighted")
     return Causes(
         questions=first["questions"],
         together=_lead(part, target, "all three", "mix"),
@@ -81,8 +75,7 @@ def headline(benchmark: str, target: float, *, everything: bool = True) -> Cause
         stopping=_lead(part, target, "all three", "mix_weighted"),
         text=_lead(part, target, "all three", "votes + certainty"),
         plain=_lead(part, target, "votes", "mix"),
-        oracle=_lead(part, target, "oracle_weighted", "mix_weighted"),
-        share=ratio_interval(stopping, oracle, difference),
+        signals=_lead(part, target, "all three", "votes"),
     )
 
 
@@ -108,32 +101,3 @@ def over_deals(found: Sequence[Interval]) -> Interval:
     half = math.hypot(of_questions, of_deals)
     mean = float(means.mean())
     return Interval(mean, mean - half, mean + half)
-
-
-def ratio_interval(part: Interval, whole: Interval, difference: Interval) -> Interval:
-    """Return the ratio of two means over the same questions with Fieller's interval.
-
-    A ratio r is inside if Student's interval of the mean of ``part - r * whole`` holds zero. That
-    interval follows from those of ``part``, ``whole`` and ``difference = part - whole``, because
-    the three half-widths give the covariance. If the interval of ``whole`` holds zero, no ratio
-    is excluded.
-
-    Examples
-    --------
-    >>> found = ratio_interval(Interval(1, 0, 2), Interval(2, 1, 3), Interval(-1, -2, 0))
-    >>> found.mean, round(found.low, 2), round(found.high, 2)
-    (0.5, 0.0, 1.0)
-    """
-    ratio = part.mean / whole.mean
-    of_part, of_whole, of_difference = (
-        ((interval.high - interval.low) / 2) ** 2 for interval in (part, whole, difference)
-    )
-    both = (of_part + of_whole - of_difference) / 2
-    # The ends are the roots of square * r**2 - 2 * middle * r + constant.
-    square = whole.mean**2 - of_whole
-    middle = part.mean * whole.mean - both
-    constant = part.mean**2 - of_part
-    if square <= 0:
-        return Interval(ratio, -math.inf, math.inf)
-    root = math.sqrt(max(middle**2 - square * constant, 0.0))
-    return Interval(ratio, (middle - root) / square, (middle + root) / square)

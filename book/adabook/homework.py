@@ -1,8 +1,8 @@
 """Homework with numbers of one's own: everyone gets the same questions about other tables.
 
 The student's id and the name of the sheet are the seed. `homework` is for practice: it says right,
-or gives a hint. In the assignment that `make otter` writes, the name of the sheet is a secret that
-the teacher keeps, so that its numbers and keys cannot be drawn again from the id alone.
+or gives a hint. In the assignment that `make homework` writes, the name of the sheet is a secret
+that the teacher keeps, so that its numbers and keys cannot be drawn again from the id alone.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adabook.exercises import Checked, Checker
+from adabook.exercises import Checked, Checker, Exercise
 from adabook.exercises.values import Value
+from adabook.tasks import Task, function_task, judged, proof_task
 from adalib.evaluate.baselines import best_mix
 from adalib.solve.frontier import frontier
+from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import chosen, oracle_labels
 from adalib.vote.estimators import majority
 
@@ -65,17 +67,22 @@ def homework(student: str, sheet: str = "practice") -> Homework:
     --------
     >>> mine = homework("ada")
     >>> list(mine.questions)  # doctest: +ELLIPSIS
-    ['label', 'bill', 'price', 'bound', 'dual', 'dual value', ..., 'curse', 'equal cost']
+    ['label', 'bill', 'price', 'bound', 'dual', ..., 'two limits', 'function', 'proof']
     >>> mine.check("curse", 99)  # doctest: +ELLIPSIS
-    Exercise curse: not yet. Hint: it claims 0 only if all of them fail. ...
+    Exercise "curse": not yet. Hint: it claims 0 only if all of them fail. ...
     """
     return Homework(student, sheet)
 
 
-def exercises(student: str, sheet: str) -> dict[str, Value]:
+def exercises(student: str, sheet: str) -> dict[str, Exercise]:
     """The exercises that check a student's answers, by the names of the questions."""
     questions = drawn_questions(student, sheet)
-    return {name: question.exercise(name) for name, question in questions.items()}
+    return {name: exercise_of(name, question.key()) for name, question in questions.items()}
+
+
+def exercise_of(name: str, key: Mapping[str, Any]) -> Exercise:
+    """The exercise that judges a question, made from its key."""
+    return judged(**key) if "variant" in key else Value(name, **key)
 
 
 class Question(NamedTuple):
@@ -92,23 +99,32 @@ class Question(NamedTuple):
     tolerance: float = 1e-3
     table: list[list[float]] | None = None
 
-    def exercise(self, name: str) -> Value:
-        """The exercise that checks an answer to this question."""
-        wrong = {hint: float(value) for hint, value in self.wrong.items()}
-        return Value(name, float(self.answer), self.hint, self.more, self.tolerance, wrong)
+    def key(self) -> dict[str, Any]:
+        """What a grader needs to judge an answer."""
+        return {
+            "answer": float(self.answer),
+            "hint": self.hint,
+            "more": self.more,
+            "tolerance": self.tolerance,
+            "wrong": {hint: float(value) for hint, value in self.wrong.items()},
+        }
+
+    @property
+    def points(self) -> int:
+        """What a right answer is worth."""
+        return 1
 
 
-def drawn_questions(student: str, sheet: str) -> dict[str, Question]:
-    """Draw a student's questions from the id and the sheet: texts, answers, hints, mistakes."""
+def drawn_questions(student: str, sheet: str) -> dict[str, Question | Task]:
+    """Draw a student's questions from the id and the sheet: numbers first, then two tasks."""
     signed = unicodedata.normalize("NFC", student).strip()
     seed = hashlib.sha256(f"{sheet}\0{signed}".encode())
     rng = np.random.default_rng(int.from_bytes(seed.digest()[:8], "big"))
-    drawn = {name: _telling(make, rng) for name, make in _QUESTIONS.items()}
-    for name, question in drawn.items():
-        if question.tolerance:
-            text = f"{question.text}\nThe tolerance is {question.tolerance:g}."
-            drawn[name] = question._replace(text=text)
-    return drawn
+    return {
+        **{name: _telling(make, rng) for name, make in _QUESTIONS.items()},
+        "function": function_task(rng),
+        "proof": proof_task(rng),
+    }
 
 
 def _telling(make: Callable[[np.random.Generator], Question], rng: np.random.Generator) -> Question:
@@ -117,7 +133,11 @@ def _telling(make: Callable[[np.random.Generator], Question], rng: np.random.Gen
         question = make(rng)
         distances = np.abs(np.array(list(question.wrong.values())) - question.answer)
         if distances.min() > 2 * question.tolerance:
-            return question
+            break
+    if question.tolerance:
+        text = f"{question.text}\nThe tolerance is {question.tolerance:g}."
+        question = question._replace(text=text)
+    return question
 
 
 _COST = np.array([1.0, 2.0, 4.0, 8.0])
@@ -204,7 +224,7 @@ def _price(rng: np.random.Generator) -> Question:
     at = int(np.abs(prices - lam).argmin())
     # What the step brings that is bought at this price and not just above it.
     after, before = (
-        chosen(acc, oracle_labels(acc, _COST, price)) for price in (lam - 1e-9, lam + 1e-9)
+        chosen(acc, oracle_labels(acc, _COST, price)) for price in (max(lam - 1e-9, 0), lam + 1e-9)
     )
     return Question(
         f"What is the lowest price at which the oracle spends {budget:g} per question or "
@@ -231,6 +251,7 @@ def _bound(rng: np.random.Generator) -> Question:
     budget = float(rng.integers(5, 14) / 4)
     path = frontier(acc, _COST)
     best = path.at(budget)
+    whole = integer_optimum(acc, _COST, budget).accuracy
     whole_step = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
     alike = float(best_mix(acc, _COST, budget).expected(acc).mean())
     return Question(
@@ -241,7 +262,7 @@ def _bound(rng: np.random.Generator) -> Question:
         f"buy all steps that are steeper than {best.lam:.4f} per answer, and spend what is left "
         "at that slope",
         {
-            "that is the best without randomising": best.accuracy,
+            "that is the best without randomising": whole,
             "that takes the whole last step, which costs too much": whole_step,
             "that is the best mix that treats all questions alike": alike,
         },
@@ -419,6 +440,50 @@ def _equal_cost(rng: np.random.Generator) -> Question:
     )
 
 
+def _two_limits(rng: np.random.Generator) -> Question:
+    """Ask for the best mix of three rules under a limit on tokens and one on waiting."""
+    tokens = np.array([1, rng.integers(5, 8) / 2, rng.integers(4, 8) / 2])
+    waiting = np.array([1, rng.integers(5, 9) / 2, rng.integers(2, 5) / 4])
+    gains = rng.integers(8, 16), rng.integers(3, 8)
+    acc = rng.integers(40, 56) / 100 + np.array([0, *gains]) / 100
+    limits = np.array([2.0, rng.integers(9, 13) / 8])
+    best = _best_mix_of_rules(acc, np.array([tokens, waiting]), limits)
+    free = _best_mix_of_rules(acc, np.array([tokens]), limits[:1])
+    fast = _best_mix_of_rules(acc, np.array([waiting]), limits[1:])
+    fits = (tokens <= limits[0]) & (waiting <= limits[1])
+    rules = ["rule      accuracy  tokens  waiting"] + [
+        f"{name:<10}{a:<10.2f}{t:<8g}{w:g}"
+        for name, a, t, w in zip(("single", "vote", "race"), acc, tokens, waiting, strict=True)
+    ]
+    return Question(
+        f"Each question is answered by one of three rules, which may be drawn at random. On "
+        f"average a question may take {limits[0]:g} units of tokens and {limits[1]:g} of waiting. "
+        "What is the best mean accuracy?\n" + "\n".join(rules),
+        best,
+        "three shares add up to one; which limits are used up at the best mix",
+        "both limits are used up: solve for the shares, or price tokens and waiting",
+        {
+            "that mix waits too long; there are two limits": free,
+            "that mix takes too many tokens; there are two limits": fast,
+            "that is the best single rule within both limits; mix them": float(acc[fits].max()),
+        },
+    )
+
+
+def _best_mix_of_rules(acc: np.ndarray, takes: np.ndarray, limits: np.ndarray) -> float:
+    """The best accuracy of a random choice of rules within limits: a corner of the program."""
+    walls = np.vstack([takes, -np.eye(acc.size)])
+    heights = np.append(limits, np.zeros(acc.size))
+    best = 0.0
+    for tight in combinations(range(len(walls)), acc.size - 1):
+        system = np.vstack([walls[list(tight)], np.ones(acc.size)])
+        if abs(np.linalg.det(system)) > 1e-9:
+            shares = np.linalg.solve(system, [*heights[list(tight)], 1])
+            if (walls @ shares <= heights + 1e-9).all():
+                best = max(best, float(acc @ shares))
+    return best
+
+
 _QUESTIONS = {
     "label": _label,
     "bill": _bill,
@@ -431,4 +496,5 @@ _QUESTIONS = {
     "subsets": _subsets,
     "curse": _curse,
     "equal cost": _equal_cost,
+    "two limits": _two_limits,
 }

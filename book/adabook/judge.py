@@ -1,9 +1,10 @@
 """Judge submitted answers away from their notebook.
 
 Three processes take part. The notebook's own process may hold anything that the student has put
-there, so it only writes the answers down (`adabook.plain`). A fresh process judges them. Where an
-answer holds functions, a third process runs them: the judge sends it inputs and reads plain numbers
-back. The third process cannot import adabook, so it holds no judge, no brute force and no key.
+there, so it only hands over its answers (`adabook.plain`). A fresh process, which gets the keys
+through a pipe once the notebook has ended, judges them. Where an answer holds functions, a third
+process runs them: the judge sends it inputs and reads plain numbers back. That process is confined
+(`adabook.confined`), and where Landlock is there it cannot read adabook, with its brute forces.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import inspect
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -22,12 +24,14 @@ from typing import Any, NamedTuple
 
 import adalib
 from adabook import plain
+from adabook.confined import confined, student_environment
 from adabook.exercises import Checker, checks, judged
-from adabook.exercises.values import Value
+from adabook.exercises.cases import Late
+from adabook.homework import exercise_of
 
 # The folders that adabook and adalib are imported from: one in a wheel, two in a checkout.
 _PACKAGES = (Path(__file__).resolve().parents[1], Path(adalib.__file__).resolve().parents[1])
-#: Seconds for the functions of one answer; more than in practice, because a grader is busy.
+#: Seconds that the functions of one answer may work.
 FUNCTION_SECONDS = 60.0
 _PROOF_CASES = 200  # fewer than in practice, because every line of every case is a round trip
 _SECONDS = 900.0  # for all answers of a submission
@@ -40,19 +44,11 @@ class Verdict(NamedTuple):
     hint: str
 
 
-def verdict(chapter: str, name: str, answer: Any, key: Mapping[str, Any] | None = None) -> Verdict:
-    """Judge one answer in a fresh process, from inside its notebook.
-
-    The answer is to an exercise of a chapter or, with a ``key``, to a question of homework.
-    """
-    asked = {"chapter": chapter, "name": name, "key": key, "answer": plain.as_plain(answer)}
-    return verdicts([asked])[0]
-
-
 def verdicts(asked: Sequence[Mapping[str, Any]]) -> list[Verdict]:
     """Judge plain answers in a fresh process.
 
-    Each has a ``chapter``, a ``name``, a plain ``answer`` and, if it is homework, its ``key``.
+    Each has a ``chapter``, a ``name``, a plain ``answer`` and a ``key``, None for an exercise of a
+    chapter.
     """
     question = json.dumps({"seconds": FUNCTION_SECONDS, "asked": list(asked)}, default=repr)
     command = [sys.executable, "-P", "-m", "adabook.judge"]
@@ -77,9 +73,9 @@ def verdicts(asked: Sequence[Mapping[str, Any]]) -> list[Verdict]:
 def _judged(asked: Mapping[str, Any]) -> Verdict:
     """Judge one answer; its functions run in a process of their own."""
     name = asked["name"]
-    check = checks(asked["chapter"])[0]
+    check = checks(asked["chapter"])
     if asked["key"] is not None:
-        check = Checker({name: Value(name, **asked["key"])})
+        check = Checker({name: exercise_of(name, asked["key"])})
     with _Functions() as functions:
         checked = check(name, plain.from_plain(asked["answer"], functions.function))
     if checked.right is None:
@@ -88,7 +84,7 @@ def _judged(asked: Mapping[str, Any]) -> Verdict:
 
 
 class _Functions:
-    """The functions of an answer, run by a process that does not find adabook."""
+    """The functions of an answer, run by a confined process that does not find adabook."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen | None = None
@@ -112,10 +108,10 @@ class _Functions:
             if not is_hidden and entry.suffix != ".pth" and not link.exists():
                 link.symlink_to(entry)
         runner = shutil.copy(plain.__file__, self.folder / "run_functions.py")
-        kept = {name: value for name, value in os.environ.items() if name in ("HOME", "PATH")}
+        command = [sys.executable, "-P", "-S", str(runner), str(judged.SECONDS)]
         return subprocess.Popen(
-            [sys.executable, "-P", "-S", runner],
-            env={**kept, "PYTHONPATH": str(self.folder), "OMP_NUM_THREADS": "1"},
+            confined(command, self.folder, hidden=[Path(plain.__file__).parent]),
+            env={**student_environment(self.folder), "PYTHONPATH": str(self.folder)},
             cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -136,7 +132,10 @@ class _Functions:
                 self.process.stdin.flush()
             except BrokenPipeError:
                 raise RuntimeError("its process has ended") from None
-            reply = json.loads(self.process.stdout.readline() or '{"error": "its process ended"}')
+            line = self.process.stdout.readline()
+            if not line and self.process.wait() in (-signal.SIGXCPU, -signal.SIGKILL):
+                raise Late
+            reply = json.loads(line or '{"error": "its process ended"}')
             if "error" in reply:
                 raise RuntimeError(reply["error"])
             return plain.from_plain(reply["value"])

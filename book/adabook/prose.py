@@ -1,12 +1,13 @@
-"""Numbers for the text: what a chapter computes, its prose quotes by name."""
+"""Numbers for the text: what a chapter computes, its prose quotes by name, or prints in points."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from adalib.evaluate.intervals import Interval
+from adalib.evaluate.intervals import Interval, in_points
 
 
 def give(prefix: str = "", **values: Any) -> None:
@@ -26,6 +27,17 @@ def glue(name: str, value: Any, display: bool = False) -> None:
     except ImportError:
         return
     to_the_page(name, value, display=display)
+
+
+def points(gain: Interval | Iterable[float], digits: int = 1) -> str:
+    """Write a gain of accuracy and the ends of its interval in points, as the book prints them.
+
+    >>> points(Interval(0.012, 0.004, 0.02)), points((-0.0123, -0.02, 0.0), digits=2)
+    ('+1.2 [+0.4, +2.0]', '-1.23 [-2.00, +0.00]')
+    """
+    ends = (gain.mean, gain.low, gain.high) if isinstance(gain, Interval) else gain
+    mean, low, high = (in_points(float(end), digits) for end in ends)
+    return f"{mean} [{low}, {high}]"
 
 
 def named(prefix: str, values: dict[str, Any]) -> dict[str, Any]:

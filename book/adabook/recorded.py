@@ -40,6 +40,7 @@ RIVAL_NAMES: Mapping[str, str] = {
     "sprt": "Wald's test",
     "two_agree": "two agree",
     "in_a_row": "two in a row",
+    "cges": "CGES",
     "uab": "UAB",
     "weitzman": "Weitzman",
     "learned_prior": "a learned prior",

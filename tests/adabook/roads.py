@@ -80,6 +80,11 @@ def coin(acc, cost, budget):
     return plan
 
 
+@answered_by("a_duality", "program")
+def program(acc, cost, budget):
+    return adalib.integer_optimum(acc, cost, budget).accuracy
+
+
 @answered_by("duality", "subgradient")
 def subgradient(acc, cost, lam, budget):
     return adalib.subdifferential(acc, cost, lam, budget)[1]
@@ -185,6 +190,11 @@ def best_net_value_of_the_plan(acc, cost, lam, budget, plan):
     return chosen(acc - lam * cost, plan).mean() + lam * budget
 
 
+def bound_by_the_oracle(acc, cost, lam, budget, policy, oracle):
+    """The bound at this price, with the oracle's net value, less what the policy scores."""
+    return chosen(acc - lam * cost, oracle).mean() + lam * budget - chosen(acc, policy).mean()
+
+
 def bound_in_a_loop(acc, cost, lam, budget, policy):
     """The bound at this price, row by row, less what the policy scores."""
     bound = np.mean([max(row - lam * cost) for row in acc]) + lam * budget
@@ -206,7 +216,7 @@ PROOFS = {
     ("oracle", "everett"): [net_value_back],
     ("duality", "weak duality"): [best_net_value_of_the_plan],
     ("estimation", "bracket"): [entry_of_the_best],
-    ("a_duality", "recovery"): [bound_in_a_loop],
+    ("a_duality", "recovery"): [bound_in_a_loop, bound_by_the_oracle],
     ("a_duality", "regret"): [over_differing_rows],
     ("budgets", "one split"): [lambda lam, slack: lam * slack, lambda share, n: share / n],
     ("markets", "floor"): [profits_that_run],

@@ -125,6 +125,13 @@ def asked(text: str, kind: str = "prompt") -> str:
     return re.sub(r"<details>.*?</details>", "", shown)
 
 
+def test_the_text_of_slides_stays_out_of_jupyterlab():
+    marked = {"slideshow": {"slide_type": "slide"}, "tags": ["remove-cell"]}
+    texts = new_markdown_cell("# Title"), new_markdown_cell("## A slide", metadata=marked)
+    live = live_notebook(new_notebook(cells=list(texts)), Book({}, {}))
+    assert markdown(live) == "# Title"
+
+
 def test_in_jupyterlab_the_answer_is_shut_away_until_the_guess():
     """Neither a mark nor a reason is in sight, in a prompt, in a quiz, or with a number."""
     options = "- [ ] this *No.*\n- [x] that *Yes.*"

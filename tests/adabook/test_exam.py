@@ -11,12 +11,14 @@ from math import ceil, floor, log2, pi, sqrt
 import numpy as np
 import pytest
 from conftest import ROOT
+from pypdf import PdfReader
 from scipy import integrate, optimize, stats
 
 import adalib
 from adalib.solve.oracle import chosen
 from adalib.solve.reference import lp_solution
 from editions.exam import write_exam
+from editions.pdf import print_markdown
 
 TEXT = (ROOT / "book" / "exam.md").read_text(encoding="utf-8")
 PARTS = re.split(r"^## (\d+)\. .*$", TEXT, flags=re.M)
@@ -255,6 +257,55 @@ def vote_of_two():
     return [average(size) for size in (1, 2, 3, 5)]
 
 
+def slater():
+    value = lp_solution(PAIR, COST, 2).value
+    least = PAIR[:, 0].mean()
+    prices = np.linspace(0, 2, 2001)
+    duals = np.array([adalib.dual(PAIR, COST, price, 1) for price in prices])
+    at_minimum = prices[duals < duals.min() + 1e-12]
+    assert at_minimum.max() == 2, "no upper end"
+    assert adalib.dual(PAIR, COST, 9.0, 0.5) < adalib.dual(PAIR, COST, 5.0, 0.5) < 0
+    return [least, duals.min(), at_minimum.min(), value, value - least]
+
+
+def saddle():
+    value, _, price = lp_solution(PAIR, COST, 2)
+    plans = itertools.product(range(3), repeat=2)
+    pure = max(PAIR[[0, 1], plan].mean() for plan in map(list, plans) if COST[plan].mean() <= 2)
+    accuracy, cost = (0.60 + 0.85) / 2, 3
+    assert accuracy + price * (2 - cost) == pytest.approx(value)
+    return [price, value, accuracy, accuracy - 0.2, pure, value - pure]
+
+
+def coordinator():
+    low, high = (
+        (scored(PAIR, p), spent(PAIR, p), adalib.dual(PAIR, COST, p, 2)) for p in (0.1, 0.15)
+    )
+    share = (2 - high[1]) / (low[1] - high[1])
+    mixed = high[0] + share * (low[0] - high[0])
+    apart = [
+        [lp_solution(PAIR[[row]], COST, limit).value for row, limit in enumerate(limits)]
+        for limits in ((2, 2), (1, 3))
+    ]
+    assert mixed == pytest.approx(lp_solution(PAIR, COST, 2).value)
+    means = [np.mean(one) for one in apart]
+    return [*low, *high, share, mixed, low[2] - mixed, *apart[0], *apart[1], *means]
+
+
+def dynamic_program():
+    def best(rows, answers):
+        plans = itertools.product(range(3), repeat=len(rows))
+        fits = [list(plan) for plan in plans if COST[list(plan)].sum() <= answers]
+        return max(rows[range(len(rows)), plan].sum() for plan in fits)
+
+    values = [best(THREE[2:], 1), *(best(THREE[1:], answers) for answers in (2, 3, 4, 5))]
+    whole = best(THREE, 6) / 3
+    relaxed, shares, _ = lp_solution(THREE, COST, 2)
+    steps = adalib.frontier(THREE, COST).at(2).accuracy
+    assert printed_by(24) == pytest.approx([whole])
+    return [*values, 3 * whole, whole, relaxed, shares[1, 2], steps, relaxed - whole, 3 * 3 * 6]
+
+
 COMPUTED = [
     pair_of_programs,
     candidates,
@@ -276,6 +327,10 @@ COMPUTED = [
     two_prices,
     circling,
     vote_of_two,
+    slater,
+    saddle,
+    coordinator,
+    dynamic_program,
 ]
 
 
@@ -300,7 +355,7 @@ def test_points_add_up(number):
 
 @pytest.mark.parametrize("name", ["autumn", "spring", "resit"])
 def test_a_drawn_exam_agrees_with_the_linear_program(name, tmp_path):
-    exam, key = (path.read_text(encoding="utf-8") for path in write_exam(name, tmp_path))
+    exam, key = (path.read_text(encoding="utf-8") for path in write_exam(name, "secret", tmp_path))
     assert "The answer is" not in exam
     first = exam.split("## 2.")[0]
     rows = re.findall(r"\| [XYZ] \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", first)
@@ -312,6 +367,28 @@ def test_a_drawn_exam_agrees_with_the_linear_program(name, tmp_path):
     assert adalib.dual(acc, COST, printed, budget) == pytest.approx(value, abs=2e-4)
 
 
-def test_another_name_gives_other_numbers(tmp_path):
-    first, second = (write_exam(name, tmp_path)[0].read_text() for name in ("a", "b"))
-    assert first.split("\n", 1)[1] != second.split("\n", 1)[1]
+def test_another_name_or_secret_gives_other_numbers(tmp_path):
+    drawn = {
+        write_exam(name, secret, tmp_path)[0].read_text().split("\n", 1)[1]
+        for name, secret in (("a", "one"), ("b", "one"), ("a", "two"))
+    }
+    assert len(drawn) == 3
+
+
+def test_the_paper_names_the_points_and_minutes_of_its_questions(tmp_path):
+    exam, key = (path.read_text(encoding="utf-8") for path in write_exam("a", "one", tmp_path))
+    worth = re.findall(r"^\*(\d+) points, (\d+) minutes\.\*$", exam, re.M)
+    points, minutes = (sum(map(int, column)) for column in zip(*worth, strict=True))
+    assert f"{points} points, {minutes} minutes" in exam.split("## 1.")[0]
+    assert f"{points} points and {minutes} minutes" in key
+    parts = re.findall(r"\((\d+)\)$", exam, re.M)
+    assert sum(map(int, parts)) == sum(int(one) for one, _ in worth[:2])
+
+
+def test_an_exam_is_printed_beside_its_text(tmp_path):
+    files = write_exam("a", "one", tmp_path)
+    exam, key = print_markdown(ROOT, files)
+    assert (exam.name, key.name) == ("exam-a.pdf", "key-a.pdf")
+    text = "".join(page.extract_text() for page in PdfReader(exam).pages)
+    assert "Exam: a" in text
+    assert "The answer is" not in text

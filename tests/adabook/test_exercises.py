@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adabook.exercises import JUDGED, Checker, checks, recorded
+from adabook.exercises import JUDGED, Checker, checks, value_exercises
 from adabook.exercises.judged import Construction
 from adabook.exercises.values import Value
 
-CHAPTERS = sorted({*recorded(), *(chapter for chapter, _ in JUDGED)})
+CHAPTERS = sorted({*value_exercises(), *(chapter for chapter, _ in JUDGED)})
 COIN = Checker({"e": Value("e", 0.5, "think of a coin", tolerance=1e-3)})
 
 
@@ -57,35 +57,9 @@ def test_an_answer_that_cannot_be_read_gets_a_hint():
     assert "KeyError: 'gold'" in checked.hint
 
 
-class TestSolution:
-    def test_a_solution_brings_its_exercise_along(self):
-        check, solution = checks("data")
-        assert check("fresh", None).right is None
-        written = solution(
-            "fresh", 8, hint="count", more="on your fingers", wrong={"that is half of it": 4}
-        )
-        assert [check("fresh", answer).hint for answer in (8, 4, 5)] == [
-            "",
-            "that is half of it",
-            "count",
-        ]
-        bundle = written._repr_mimebundle_()
-        assert bundle["text/plain"] == "Exercise fresh: right."
-        kept = bundle[written.MIME]
-        assert (kept["chapter"], kept["name"], kept["hint"]) == ("data", "fresh", "count")
-        assert (kept["answer"], kept["wrong"]) == (8.0, {"that is half of it": 4.0})
-
-    @pytest.mark.parametrize(
-        "wrong", [{"as good as right": 0.5004}, {"one": 4, "the same": 4.0001}, {"silence": "x"}]
-    )
-    def test_a_mistake_that_would_be_taken_for_something_else_is_refused(self, wrong):
-        with pytest.raises(ValueError, match="gets the hint"):
-            checks("data")[1]("e", 0.5, hint="think of a coin", tolerance=1e-3, wrong=wrong)
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_chapter_has_three_exercises_of_which_silence_answers_none(chapter):
-    check, _ = checks(chapter)
+    check = checks(chapter)
     assert len(check.exercises) >= 3
     for name in check.exercises:
         assert check(name, None).right is None
@@ -94,9 +68,14 @@ def test_every_chapter_has_three_exercises_of_which_silence_answers_none(chapter
         assert check.exercises[name].more, name
 
 
-@pytest.mark.parametrize("chapter", recorded())
+@pytest.mark.parametrize("chapter", value_exercises())
 def test_every_value_names_three_mistakes_with_hints_of_their_own(chapter):
-    for name, kept in recorded()[chapter].items():
-        hints = list(kept["wrong"])
-        assert len(set(hints)) >= 3, name
-        assert len({*hints, kept["hint"], kept["more"]}) == len(hints) + 2, name
+    for name, about in value_exercises()[chapter].items():
+        hints = list(about["wrong"])
+        assert len(hints) >= 3, name
+        assert len({*hints, about["hint"], about["more"]}) == len(hints) + 2, name
+        # The right answer is right, and no mistake is taken for it or for another mistake.
+        exercise = Value(name, **about)
+        assert exercise.fault(about["answer"]) is None, name
+        for hint, mistake in about["wrong"].items():
+            assert exercise.fault(mistake) == hint, name

@@ -7,7 +7,7 @@ import re
 import pytest
 from conftest import ROOT
 
-from adabook.exercises import JUDGED, checks, recorded
+from adabook.exercises import JUDGED, checks, value_exercises
 from contents import pages
 from editions.grading import MINUTES, grading_page, rows
 
@@ -20,12 +20,12 @@ TEACH = (ROOT / "book" / "teach.md").read_text(encoding="utf-8")
 def test_every_exercise_of_a_page_is_listed(page):
     listed = [row.name for row in rows(page)]
     judged = [name for place, name in JUDGED if place == page.key]
-    assert sorted(listed) == sorted([*judged, *recorded().get(page.key, {})])
+    assert sorted(listed) == sorted([*judged, *value_exercises().get(page.key, {})])
 
 
 @pytest.mark.parametrize("page", ASKING, ids=lambda page: page.key)
 def test_mistakes_are_those_that_the_checks_tell_apart(page):
-    exercises = checks(page.key)[0].exercises
+    exercises = checks(page.key).exercises
     for row in rows(page):
         exercise = exercises[row.name]
         told_apart = [*getattr(exercise, "wrong", []), *getattr(exercise, "mistakes", [])]

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from adabook import homework
-from adabook.homework import drawn_questions, exercises
+from adabook.homework import Question, drawn_questions, exercise_of, exercises
+
+
+def numbers_of(student, sheet):
+    """The questions of a sheet that ask for a number."""
+    drawn = drawn_questions(student, sheet)
+    return {name: question for name, question in drawn.items() if isinstance(question, Question)}
 
 
 def test_everyone_has_other_numbers():
@@ -24,7 +30,7 @@ def test_composed_accents_do_not_change_the_numbers():
 @pytest.mark.parametrize("student", [f"student-{number}" for number in range(8)])
 def test_a_typical_mistake_gets_its_hint(student):
     checked_by = exercises(student, "1")
-    for name, question in drawn_questions(student, "1").items():
+    for name, question in numbers_of(student, "1").items():
         exercise = checked_by[name]
         assert exercise.fault(question.answer) is None
         assert exercise.fault(round(question.answer, 4)) is None, "what a person copies down"
@@ -35,15 +41,15 @@ def test_a_typical_mistake_gets_its_hint(student):
 def test_every_typical_mistake_gets_its_own_hint_from_some_student():
     """Two mistakes may meet in one student's numbers, so we ask up to forty students."""
     missing = {
-        (name, hint)
-        for name, question in drawn_questions("ada", "1").items()
-        for hint in question.wrong
+        (name, hint) for name, question in numbers_of("ada", "1").items() for hint in question.wrong
     }
     number = 0
     while missing and number < 40:
-        for name, question in drawn_questions(f"student-{number}", "1").items():
+        for name, question in numbers_of(f"student-{number}", "1").items():
             assert len(question.wrong) >= 3, name
-            exercise = question.exercise(name)  # not `exercises`, which draws all of them again
+            exercise = exercise_of(
+                name, question.key()
+            )  # not `exercises`, which draws all of them again
             for hint, wrong in question.wrong.items():
                 if (name, hint) in missing and exercise.fault(wrong) == hint:
                     missing.remove((name, hint))

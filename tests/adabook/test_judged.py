@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import json
 import time
+from itertools import product
 
 import numpy as np
 import pytest
@@ -180,7 +181,12 @@ def chain(place: tuple[str, str]) -> list:
         for path in paths
         for cell in json.loads(path.read_text("utf-8"))["cells"]
     ]
-    names = globals() | {"check": print, "mean": lambda table, plan: chosen(table, plan).mean()}
+    mean = {
+        name: lambda table, plan: chosen(table, plan).mean()
+        for name in ("mean", "accuracy", "spending")  # what chapters call it
+    }
+    names = globals() | mean | {"check": print, "dual": adalib.dual}
+    names["net_value"] = lambda acc, cost, lam, plan: chosen(acc - lam * cost, plan).mean()
     exec(next(cell for cell in cells if f'check("{place[1]}", proof)' in cell), names)
     return list(filter(callable, names["proof"]))
 
@@ -217,6 +223,25 @@ def mixture(proof, extra, mix):
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     line.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
     return line
+
+
+def test_a_circle_is_none_when_its_sides_are_written_with_other_objects():
+    """The claim takes the largest net value where this chain names the oracle."""
+    place = "a_duality", "regret"
+    first, last = lines_of(place)
+
+    def average(acc, cost, lam, policy, oracle):
+        sides = first(acc, cost, lam, policy, oracle), last(acc, cost, lam, policy, oracle)
+        return 0.3 * sides[0] + 0.7 * sides[1]
+
+    assert verdict(place, [first, average, last]).hint == PROOFS[place].jump
+
+
+def test_the_proof_that_a_hint_describes_is_right():
+    place = "a_duality", "recovery"
+    first, last = lines_of(place)
+    assert "the oracle's net value" in PROOFS[place].more
+    assert verdict(place, [first, roads.bound_by_the_oracle, last]).right
 
 
 MIXES = [
@@ -353,3 +378,18 @@ def test_objects_without_the_property_get_hints(place):
     assert not any(one.right for one in checked)
     assert len({one.hint for one in checked}) >= 3
     assert CONSTRUCTIONS[place].more
+
+
+def test_every_budget_without_a_gap_is_exact_and_no_other_is():
+    """By brute force: 27 policies, and the bound at every price where two budgets tie."""
+    acc = np.array([[0.9, 0.9, 0.9], [0.2, 0.6, 0.8], [0.3, 0.3, 0.75]])
+    cost = np.array([1, 2, 4])
+    policies = list(product(range(3), repeat=3))
+    ties = {0.0, 0.4, 0.15, 0.1, 0.2, 0.225}
+    for budget in np.linspace(1.05, 3.95, 59):
+        fitting = [list(one) for one in policies if cost[list(one)].mean() <= budget + 1e-12]
+        best = max(acc[range(3), one].mean() for one in fitting)
+        least = min((acc - lam * cost).max(axis=1).mean() + lam * budget for lam in ties)
+        has_no_gap = least - best < 1e-9
+        assert verdict(("duality", "exact"), budget).right == has_no_gap, budget
+    assert verdict(("duality", "exact"), 7 / 3).right

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import adalib
-from adabook.prose import give, glue
+from adabook.prose import give, glue, points
 
 
 @pytest.fixture
@@ -39,3 +39,10 @@ def test_outside_the_book_a_number_is_given_to_nobody(monkeypatch):
     monkeypatch.setitem(sys.modules, "myst_nb", None)
     give("budgets_", over=6)
     glue("budgets_price", 0.02, display=False)
+
+
+def test_a_gain_is_printed_in_points_with_its_interval():
+    gain = adalib.mean_interval([0.0, 0.01, 0.02])
+    ends = f"[{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
+    assert points(gain) == points((gain.mean, gain.low, gain.high)) == f"+1.0 {ends}"
+    assert points((-0.00001, -0.0121, 0.03456), digits=2) == "+0.00 [-1.21, +3.46]"

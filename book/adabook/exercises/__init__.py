@@ -1,18 +1,18 @@
 """The book's exercises, for practice: each answers "right" or a hint, and none gives a mark.
 
 An exercise asks for a value (`values`), for an object with a property (`constructions`), for a
-function (`build_*`) or for a proof (`proofs`). The solution cell of a value exercise, in its
-chapter, is the only place where its answer is written: ``solution("letgo", slope, hint=...,
-wrong={...})``. Building the book records it in ``recorded.json`` (``book/_ext/recorded.py``). From
-there ``check`` and the box on the page can tell right from wrong, also where the solutions were cut
-out. Marks come from homework with a teacher's secret (``make otter``), never from here.
+function (`build_*`) or for a proof (`proofs`). What is known of a value exercise, its answer, its
+tolerance, two hints and typical mistakes, is data: ``answers/CHAPTER.json``. From there ``check``
+and the box on the page tell right from wrong, also where the solutions were cut out, and a test
+compares the answer with what the chapter's solution computes. Marks come from homework with a
+teacher's secret (``make homework``), never from here.
 """
 
 from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,10 +22,10 @@ from adabook.exercises import build_answers, build_tables, constructions, proofs
 from adabook.exercises.judged import Build, Construction, Fault, Proof, Unanswered
 from adabook.exercises.values import Value
 
-__all__ = ["Checked", "Checker", "Solution", "checks", "recorded"]
+__all__ = ["Checked", "Checker", "checks", "value_exercises"]
 
-#: What the build writes down of the value exercises.
-RECORD = Path(__file__).with_name("recorded.json")
+#: One file per chapter: its value exercises by name.
+ANSWERS = Path(__file__).with_name("answers")
 
 Exercise = Value | Build | Construction | Proof
 
@@ -56,44 +56,29 @@ class Checked:
 
     def __repr__(self) -> str:
         if self.right is None:
-            return f"Exercise {self.name}: not answered yet.{f' {self.hint}.' if self.hint else ''}"
+            return (
+                f'Exercise "{self.name}": not answered yet.{f" {self.hint}." if self.hint else ""}'
+            )
         if self.right:
-            return f"Exercise {self.name}: right."
+            return f'Exercise "{self.name}": right.'
         further = " (A second hint: check(...).more)" if self.more else ""
         shown = f"\n{self.picture}" if self.picture else ""
         stop = "" if self.hint.endswith("?") else "."
-        return f"Exercise {self.name}: not yet. Hint: {self.hint}{stop}{further}{shown}"
+        return f'Exercise "{self.name}": not yet. Hint: {self.hint}{stop}{further}{shown}'
 
     def _repr_html_(self) -> str | None:
         if self.right is None and self.chapter:
             name = html.escape(self.name)
             place = f'data-chapter="{self.chapter}" data-name="{name}"'
-            return f'<p class="adalib-answer" {place}>Exercise {name}: not answered yet.</p>'
+            return f'<p class="adalib-answer" {place}>Exercise “{name}”: not answered yet.</p>'
         if not self.picture:
             return None
         verdict, _, picture = repr(self).partition("\n")
         return f"<p>{html.escape(verdict)}</p><pre>{html.escape(picture)}</pre>"
 
 
-@dataclass(frozen=True, repr=False)
-class Solution(Checked):
-    """A right answer that brings the exercise along, for the build to record."""
-
-    recorded: Value | None = None
-
-    #: The format under which an executed notebook holds it.
-    MIME = "application/vnd.adalib.solution+json"
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        kept = self.recorded._asdict() if self.recorded else {}
-        return {"text/plain": repr(self), self.MIME: {"chapter": self.chapter, **kept}}
-
-
 class Checker:
-    """``check(name, answer)`` for some exercises: practice with hints, without marks.
-
-    ``solution`` writes one of the exercises down.
-    """
+    """``check(name, answer)`` for some exercises: practice with hints, without marks."""
 
     def __init__(self, exercises: Mapping[str, Exercise], chapter: str = "") -> None:
         self.exercises = dict(exercises)
@@ -126,46 +111,27 @@ class Checker:
         hint, picture = fault if isinstance(fault, Fault) else (fault, "")
         return Checked(name, False, hint, exercise.more, picture)
 
-    def solution(self, name: str, answer: Any, hint: str, more: str = "", **about: Any) -> Solution:
-        """Write an exercise down; ``about`` has the tolerance and the typical mistakes.
 
-        A typical mistake that would be taken for another one is refused.
-        """
-        wrong = {key: _plain(mistake) for key, mistake in about.pop("wrong", {}).items()}
-        exercise = Value(name, _plain(answer), hint, more, **about, wrong=wrong)
-        for expected, mistake in {None: exercise.answer, **wrong}.items():
-            found = exercise.fault(mistake)
-            if found != expected:
-                raise ValueError(
-                    f"exercise {name!r}: {mistake!r} gets the hint {found!r}, not {expected!r}"
-                )
-        self.exercises[name] = exercise
-        return Solution(name, True, chapter=self.chapter, recorded=exercise)
+def checks(chapter: str) -> Checker:
+    """A chapter's ``check``.
 
-
-def _plain(value: Any) -> float | str:
-    """A number or a name that JSON can hold."""
-    return value if isinstance(value, str) else float(value)
-
-
-def checks(chapter: str) -> tuple[Checker, Callable[..., Solution]]:
-    """A chapter's ``check`` and ``solution``.
-
-    >>> check, solution = checks("data")
-    >>> check("sum", None), solution("sum", 4, hint="count on your fingers")
-    (Exercise sum: not answered yet., Exercise sum: right.)
-    >>> check("sum", [4.0]), check("sum", 5)
-    (Exercise sum: right., Exercise sum: not yet. Hint: count on your fingers.)
+    >>> check = checks("results")
+    >>> check("thrift", None)
+    Exercise "thrift": not answered yet. The tolerance is 0.001.
+    >>> check("thrift", 0.55 - 0.528), check("thrift", 0.05).hint
+    (Exercise "thrift": right., 'that compares with one answer for everyone, which costs 1')
     """
     exercises: dict[str, Exercise] = {
-        name: Value(name, **kept) for name, kept in recorded().get(chapter, {}).items()
+        name: Value(name, **about) for name, about in value_exercises().get(chapter, {}).items()
     }
     exercises |= {name: exercise for (place, name), exercise in JUDGED.items() if place == chapter}
-    check = Checker(exercises, chapter)
-    return check, check.solution
+    return Checker(exercises, chapter)
 
 
 @cache
-def recorded() -> dict[str, dict[str, Any]]:
-    """What the last build recorded of the value exercises, by chapter and name."""
-    return json.loads(RECORD.read_text(encoding="utf-8"))
+def value_exercises() -> dict[str, dict[str, dict[str, Any]]]:
+    """What is known of the value exercises, by chapter and name."""
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(ANSWERS.glob("*.json"))
+    }

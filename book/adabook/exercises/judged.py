@@ -296,7 +296,9 @@ class Proof:
             return {
                 tuple(one.round(6))
                 for one in values
-                if _differ(one, sides) and not any(np.array_equal(one, end) for end in ends)
+                if _differ(one, sides)
+                and not any(np.array_equal(one, end) for end in ends)
+                and not _is_average(one, *ends)
             }
 
         found = own(chain[1:-1])
@@ -390,6 +392,20 @@ def _root(lead: Callable[[float], float], low: float, high: float) -> float:
 def _differ(values: np.ndarray, sides: np.ndarray) -> bool:
     """Whether a line has values of its own where both sides are equal, on most cases."""
     return np.mean(abs(values - sides) > 1e-6 * (1 + abs(sides))) > _OWN
+
+
+def _is_average(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> bool:
+    """Whether a line is the same weighted average of two others in every case.
+
+    Who writes the sides of a claim with other objects than we do has sides that differ where ours
+    are equal, and so has their average.
+    """
+    apart = abs(last - first) > 1e-6 * (1 + abs(first))
+    if apart.sum() < 2:
+        return False
+    weights = (values - first)[apart] / (last - first)[apart]
+    inside = 1e-6 < weights[0] < 1 - 1e-6  # else it is one of the two, written in another way
+    return bool(inside and np.ptp(weights) < 1e-6)
 
 
 def _summands(line: Line, objects: Mapping[str, Any]) -> list[float]:

@@ -270,6 +270,17 @@ def _policy(case: Case) -> dict[str, Any]:
     return _with_oracle(objects)
 
 
+def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
+    """The largest minus the smallest net value of each question."""
+    net = acc - lam * cost
+    return net.max(axis=1) - net.min(axis=1)
+
+
+def _unspent(cost: np.ndarray, lam: float, budget: float, policy: np.ndarray) -> float:
+    """The price of what a policy leaves of its budget."""
+    return lam * (budget - _mean(cost, policy))
+
+
 EXERCISES["a_duality", "recovery"] = Proof(
     inputs=_with_plan(TARGETED_AND_PRICED),
     objects=lambda case: {
@@ -278,33 +289,26 @@ EXERCISES["a_duality", "recovery"] = Proof(
     },
     first=lambda acc, policy, best: best - _mean(acc, policy),
     last=lambda acc, cost, lam, budget, policy, oracle: (
-        _mean(acc - lam * cost, oracle)
-        - _mean(acc - lam * cost, policy)
-        + lam * (budget - _mean(cost, policy))
+        float((_stakes(acc, cost, lam) * (policy != oracle)).mean())
+        + _unspent(cost, lam, budget, policy)
     ),
     jump="a step is missing: which bound lies above the best value",
-    hint="replace the best value by the bound at this price; the rest is an identity",
+    hint=(
+        "replace the best value by the bound at this price, which the oracle's net value reaches; "
+        "what the policy loses against it is at stake only where the two differ"
+    ),
     more=(
         "write the bound at this price with the oracle's net value, and subtract the policy's "
-        "accuracy"
+        "accuracy; that is its regret plus the price of what it left"
     ),
     mistakes={
         (
             "that is the loss against the oracle, which may spend more or less than the budget"
         ): _lost_accuracy,
         "unspent money is missing: a policy without regret may still have money left": _regret,
-        "the regret is missing": (
-            lambda cost, lam, budget, policy: lam * (budget - _mean(cost, policy))
-        ),
+        "the regret is missing": _unspent,
     },
 )
-
-
-def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
-    """The largest minus the smallest net value of each question."""
-    net = acc - lam * cost
-    return net.max(axis=1) - net.min(axis=1)
-
 
 EXERCISES["a_duality", "regret"] = Proof(
     inputs=_with_plan(PRICED),

@@ -1,10 +1,10 @@
 """Figures, tables and cards on a page of the book, which needs no network and may turn dark.
 
 A chapter imports what it needs from here: :func:`show` places a ``plotly`` figure on the page,
-:func:`drawing` one that was drawn by hand, :func:`table` a table, :func:`cards` and :func:`finding`
-what we found. In JupyterLab its own renderer draws the figures.
+:func:`drawing` one that was drawn by hand, :func:`table` a table, :func:`cards` the claims
+and our verdicts. In JupyterLab its own renderer draws the figures.
 
-``style`` has the colours and the template, ``page``, ``tables`` and ``findings`` what is shown.
+``style`` has the colours and the template, ``page``, ``tables`` and ``verdicts`` what is shown.
 ``shapes`` holds what figures are made of. Of the chapters' own figures, ``votes``, ``prices`` and
 ``duality`` draw those on prices, ``evidence`` and ``choices`` those on results.
 
@@ -16,9 +16,9 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "findings": ["cards", "finding"],
+        "verdicts": ["cards"],
         "page": ["HTML", "drawing", "plain", "show"],
         "style": ["COLOURS", "faint"],
-        "tables": ["folded", "linked_table", "table"],
+        "tables": ["folded", "table"],
     },
 )

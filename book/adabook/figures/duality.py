@@ -1,4 +1,4 @@
-"""Figures on duality: the dual function as an envelope of lines, its gap, and what theorems claim.
+"""Figures on duality: the dual function as an envelope of lines, its gap, and what a copy loses.
 
 Each policy is a line over the price, of slope budget minus cost. The dual function is the highest
 of these lines, and its minimum bounds the best accuracy within the budget.
@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from adabook.figures.page import plain
-from adabook.figures.shapes import GREY, band, bar, dots, drag, line, panels
+from adabook.figures.shapes import GREY, band, dots, drag, line, panels
 from adabook.figures.style import COLOURS, faint
 
 _BLUE, _ORANGE, _GREEN = COLOURS[:3]
@@ -147,7 +146,7 @@ def copies(
     return fig.update_layout(height=660)
 
 
-# Claims in random cases.
+# What a perfect copy of the oracle loses.
 
 
 def loss_and_bound(
@@ -165,56 +164,6 @@ def loss_and_bound(
     fig.update_yaxes(rangemode="tozero", exponentformat="none", title="accuracy")
     fig.update_xaxes(title="budget B", row=len(parts))
     return fig.update_layout(height=520, margin={"t": 80}, legend={"y": 1.1})
-
-
-def claim_bars(fails: Mapping[str, float]) -> go.Figure:
-    """Draw a bar per claim, with an orange end for the share of cases in which it fails."""
-    failing = np.array(list(fails.values()))
-    # The longer of the two ends has room for its label.
-    mostly_fails = failing >= 0.5
-    fig = go.Figure(
-        [
-            _outcome_bars(1 - failing, "holds", _BLUE, labelled=~mostly_fails),
-            _outcome_bars(failing, "fails", _ORANGE, labelled=mostly_fails),
-        ]
-    )
-    for row, claim in enumerate(fails):
-        fig.add_annotation(
-            text=plain(claim),
-            showarrow=False,
-            align="left",
-            font={"size": 13},
-            x=0,
-            xanchor="left",
-            y=row - 0.2,
-            yanchor="bottom",
-        )
-    fig.update_xaxes(visible=False, range=[0, 1])
-    fig.update_yaxes(visible=False, range=[len(fails) - 0.6, -0.85])
-    return fig.update_layout(
-        barmode="stack", height=20 + 84 * len(fails), showlegend=False, margin={"t": 8}
-    )
-
-
-def _outcome_bars(shares: np.ndarray, outcome: str, colour: str, labelled: np.ndarray) -> go.Bar:
-    """One end of every claim's bar: the share of cases with this outcome."""
-    labels = []
-    for share, is_labelled in zip(shares, labelled, strict=True):
-        cases = f"{share:.1%}" if share < 1 else "all cases"
-        labels.append(f"{outcome} in {cases}" if is_labelled else "")
-    return bar(
-        list(range(len(shares))),
-        shares,
-        colour=colour,
-        sideways=True,
-        width=0.34,
-        text=labels,
-        textposition="inside",
-        insidetextanchor="start",
-        textangle=0,
-        textfont={"color": "white", "size": 13},
-        hoverinfo="skip",
-    )
 
 
 # The vertices of the linear program.

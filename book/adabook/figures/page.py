@@ -61,8 +61,7 @@ def show(fig: go.Figure, alt: str | None = None) -> _Shown:
 
     ``alt`` says what there is to see, the finding between ``**``: it is the caption, and what is
     told to readers who cannot see the figure; by default the figure's title. The book's template
-    is applied to a copy, and what the figure sets itself wins. Explained in the teaching page,
-    "How to add a chapter".
+    is applied to a copy, and what the figure sets itself wins. Explained in CONTRIBUTING.md.
 
     >>> bars = go.Figure(go.Bar(y=[1, 3]))
     >>> shown = show(bars, alt="Two bars; the second is three times the first.")
@@ -120,7 +119,7 @@ def bold_finding(caption: str) -> str:
 
 
 def link(label: str, markup: str) -> str:
-    """Link to a label of the book; the build looks up where it is (``book/_ext/labels.py``)."""
+    """Link to a label of the book; the build looks up where it is (``book/press/labels.py``)."""
     return (
         f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: '
         f'nowrap">{markup}</a>'

@@ -25,7 +25,6 @@ Values = ArrayLike | Sequence[Any]
 
 # Data are drawn solid, so curves for reference take these in turn.
 _DASHES = ("dash", "dot", "dashdot", "longdash")
-_SYMBOLS = ("circle", "diamond", "cross", "x")
 _DARK_COLOURS = (*COLOURS[:4], *BUDGETS[3:])
 _SMALLEST_LABELLED_SHARE = 0.045  # of a stacked bar: in a shorter segment a label has no room
 
@@ -181,23 +180,6 @@ def lines(
         fig.update_xaxes(type="log", tickvals=list(x), ticktext=[f"{value:g}" for value in x])
     fig.update_yaxes(title=y_title)
     return fig.update_layout(height=height)
-
-
-def clouds(
-    groups: Mapping[str, tuple[Values, Values]],
-    rays: Mapping[str, float],
-    x_title: str,
-    y_title: str,
-) -> go.Figure:
-    """Dots in groups, (x, y) by name, and straight lines from the origin, their slopes by name."""
-    right = 1.05 * max(float(np.max(x)) for x, _ in groups.values())
-    fig = go.Figure()
-    for (name, slope), dash in zip(rays.items(), _DASHES, strict=False):
-        fig.add_trace(line([0, right], [0, slope * right], name, GREY, dash=dash, width=2))
-    for (name, (x, y)), colour, symbol in zip(groups.items(), SERIES, _SYMBOLS, strict=False):
-        fig.add_trace(dots(x, y, name, colour, symbol=symbol, opacity=0.7))
-    fig.update_xaxes(title=x_title, rangemode="tozero")
-    return fig.update_yaxes(title=y_title, rangemode="tozero")
 
 
 def bars(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from adabook.figures.page import HTML, bold_finding, chapter_name, link
+from adabook.figures.page import HTML, bold_finding
 from adalib.evaluate.intervals import in_points
 
 _LARGE = 20  # a number from here on has one digit after the point
@@ -21,7 +21,7 @@ def table(
     Make it the last expression of a cell.
 
     Texts are shown as text, whatever they hold, and missing values left blank. The columns named
-    in ``points`` hold gains of accuracy. Explained in the teaching page, "How to add a chapter".
+    in ``points`` hold gains of accuracy. Explained in CONTRIBUTING.md.
     """
     gains = {name: frame[name].map(in_points, na_action="ignore") for name in points}
     with pd.option_context("display.max_colwidth", None):
@@ -43,40 +43,6 @@ def folded(parts: Sequence[tuple[str, str, pd.DataFrame]], digits: int = 3) -> H
         opened = table(frame, digits, words or title).html
         closed.append(f"<details>{summary}{opened}</details>")
     return HTML("".join(closed))
-
-
-def linked_table(
-    frame: pd.DataFrame, column: str, labels: Sequence[str], bold: str = "", caption: str = ""
-) -> HTML:
-    """Show a table with one more column, ``column``, of links to the sections with these labels.
-
-    All texts are shown as text. The build looks up where a label is (``book/_ext/labels.py``),
-    writes the number of its chapter into the link, and stops if there is no such label. What
-    follows the first line of a text is set smaller, below it; in the column ``bold`` the first
-    line stands out."""
-    names = [*map(str, frame.columns), column]
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-    rows = []
-    for values, label in zip(frame.itertuples(index=False), labels, strict=True):
-        cells = [
-            _text_cell(str(value), bold=name == bold)
-            for name, value in zip(frame.columns, values, strict=True)
-        ]
-        cells.append(f"<td>{link(label, chapter_name('in the book'))}</td>")
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    markup = f'<div class="adalib-scroll"><table class="adalib-table">{body}</table></div>'
-    return HTML(_captioned(markup, caption))
-
-
-def _text_cell(text: str, bold: bool) -> str:
-    """Set the first line of a text, in bold if asked, and the rest smaller below it."""
-    first, _, rest = html.escape(text).partition("\n")
-    if bold:
-        first = f"<strong>{first}</strong>"
-    if rest:
-        first += f"<br><small>{rest}</small>"
-    return f"<td>{first}</td>"
 
 
 def _captioned(markup: str, caption: str) -> str:

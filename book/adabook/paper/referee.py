@@ -100,7 +100,6 @@ class Outcome(NamedTuple):
     cells: tuple[Cell, ...]
     note: str = ""
     checks: tuple[Check, ...] = ()
-    digits: int = 3
 
     @property
     def holds(self) -> bool:
@@ -111,62 +110,6 @@ class Outcome(NamedTuple):
     def outside(self) -> tuple[Cell, ...]:
         """The cells that do not agree."""
         return tuple(cell for cell in self.cells if not cell.agrees)
-
-    def difference(self) -> str:
-        """The largest difference in one line, by unit; of bounds only what breaks them counts."""
-        printed = [cell for cell in self.cells if cell.printed]
-        worst: dict[str, float] = {}
-        for cell in printed:
-            if cell.relation != "=" and cell.agrees:
-                continue
-            if abs(cell.difference) >= abs(worst.get(cell.unit, 0.0)):
-                worst[cell.unit] = cell.difference
-        if not worst:
-            return "within" if printed else "–"
-        return "; ".join(
-            f"{unit} {_signed(value, self.digits)}".strip() for unit, value in worst.items()
-        )
-
-    def paper(self) -> str:
-        """The paper's numbers in one line, a bound after its sign."""
-        signs = {"=": "", "<=": "≤ ", ">=": "≥ "}
-        cells = [cell for cell in self.cells if cell.printed]
-        texts = [signs[cell.relation] + _number(cell.paper, self.digits) for cell in cells]
-        return self._line([cell.paper for cell in cells], texts) or "not printed"
-
-    def ours(self) -> str:
-        """Our numbers in one line."""
-        values = [cell.ours for cell in self.cells]
-        return self._line(values, [_number(value, self.digits) for value in values])
-
-    def _line(self, values: list[float], texts: list[str]) -> str:
-        """A few numbers one after the other; of many, how many they are and their range."""
-        if len(values) <= 4:
-            return " / ".join(texts)
-        low, high = (_number(end, self.digits) for end in (min(values), max(values)))
-        return f"{len(values)} numbers, {low} to {high}"
-
-
-def _number(value: float, digits: int) -> str:
-    """A number to so many digits, a whole one without any, and no minus before zero.
-
-    >>> _number(0.1256, 3), _number(1234.0, 3), _number(-0.00001, 3)
-    ('0.126', '1,234', '0.000')
-    """
-    if abs(value) < 1e-12:  # rounding
-        return "0"
-    if value < 0:
-        sign = "−" if round(value, digits) else ""
-        return sign + _number(-value, digits)
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.{digits}f}"
-
-
-def _signed(value: float, digits: int) -> str:
-    """A difference with its sign; "0" if all its digits are zeros."""
-    text = _number(abs(value), digits)
-    if not text.strip("0."):
-        return "0"
-    return ("+" if value > 0 else "−") + text
 
 
 @cache
@@ -204,7 +147,7 @@ class Row:
             Cell(name, math.nan if paper is None else paper, *rest)
             for name, paper, *rest in line["cells"]
         )
-        return Outcome(tuple(cells), line["note"], _checks(line), line["digits"])
+        return Outcome(tuple(cells), line["note"], _checks(line))
 
     @property
     def confirmed(self) -> bool:
@@ -242,7 +185,7 @@ class Claim:
 
     ``on`` says what its number was measured on, ``by`` which function did. ``inferred``: the
     verdict rests on arithmetic with printed tables, or on our reconstruction of a protocol, without
-    the authors' code or data.
+    the authors' code or data. ``changed`` says what answers of the paper's own models changed.
     """
 
     name: str
@@ -255,6 +198,7 @@ class Claim:
     on: str
     by: str
     inferred: bool = False
+    changed: str = ""
 
     @property
     def evidence(self) -> Evidence:
@@ -271,38 +215,24 @@ CLAIMS = [Claim(**line) for line in _LINES if "name" in line]
 PARTS = tuple(dict.fromkeys(claim.part for claim in CLAIMS))
 
 
-def replication_table() -> pd.DataFrame:
-    """Tabulate how every row came out, in numbers and in cells that agree.
+def cell_table() -> pd.DataFrame:
+    """Tabulate every number that we compared, one row each.
 
     Returns
     -------
     DataFrame
-        One row per item of the paper: ``id``, ``what``, ``compared``, ``status``, ``see``,
-        ``note``, how many ``cells`` it compares and how many of them lie ``outside``; the numbers
-        of the ``paper``, ``ours``, and their ``difference``.
+        The ``item`` of the paper, ``what`` it is, how it was ``meant`` to come out and its
+        ``status``; the number's ``name``, the ``paper``'s value, missing where it prints none,
+        ``ours``, the ``tolerance``, the ``relation``, the ``unit``, whether the two ``agree``, and
+        the item's ``note``.
     """
     rows = []
     for row in ROWS:
+        about = {"item": row.id, "what": row.what, "meant": row.meant, "status": row.status}
         outcome = row.outcome
-        texts = {name: getattr(row, name) for name in ("id", "what", "compared", "status", "see")}
-        counts = {
-            "cells": sum(cell.printed for cell in outcome.cells),
-            "outside": len(outcome.outside),
-        }
-        numbers = {name: getattr(outcome, name)() for name in ("paper", "ours", "difference")}
-        rows.append(texts | {"note": outcome.note} | counts | numbers)
+        for cell in outcome.cells:
+            rows.append({**about, **cell._asdict(), "agrees": cell.agrees, "note": outcome.note})
     return pd.DataFrame(rows)
-
-
-def cell_table() -> pd.DataFrame:
-    """Tabulate every cell of every row: the paper's number, ours, and whether they agree."""
-    return pd.DataFrame(
-        [
-            {"row": row.id, "meant": row.meant, **cell._asdict(), "agrees": cell.agrees}
-            for row in ROWS
-            for cell in row.outcome.cells
-        ]
-    )
 
 
 def claim_table(verdict: str | None = None) -> pd.DataFrame:

@@ -194,14 +194,14 @@ def path(name: str) -> Frontier:
     return frontier(table)
 
 
-#: What the explorer says of the real sets: which model, and what it was asked.
-_ABOUT = {
-    "word-fewshot": "SmolLM2-135M solves short word problems.",
-    "word-hot": "SmolLM2-135M solves the same word problems at temperature 1.",
-    "word-zeroshot": "SmolLM2-135M solves the same word problems without worked examples.",
-    "drill-fewshot": "SmolLM2-135M does bare computations.",
-    "gsm8k-qwen15": "Qwen2.5-Coder-1.5B solves questions of GSM8K.",
-    "math-qwen15": "Qwen2.5-Coder-1.5B solves questions of MATH.",
+#: What the explorer calls the real sets: which model, and what it was asked.
+_TITLES = {
+    "word-fewshot": "SmolLM2-135M solves short word problems",
+    "word-hot": "SmolLM2-135M solves the same word problems at temperature 1",
+    "word-zeroshot": "SmolLM2-135M solves the same word problems without worked examples",
+    "drill-fewshot": "SmolLM2-135M does bare computations",
+    "gsm8k-qwen15": "Qwen2.5-Coder-1.5B solves questions of GSM8K",
+    "math-qwen15": "Qwen2.5-Coder-1.5B solves questions of MATH",
 }
 
 #: Stories that the explorer tells on its tiles, by setting.
@@ -237,8 +237,8 @@ def shelf() -> list[dict[str, Any]]:
 
     described = []
     for name in dict.fromkeys([*REAL, *BENCHMARKS, *SETTINGS]):
-        title = name
-        about = _ABOUT.get(name, "")
+        title = _TITLES.get(name, name)
+        about = ""
         if name in PAPER_SETTINGS:
             title = f"{PAPER[name]['title']} (simulated)"
             about = (

@@ -12,20 +12,8 @@ import numpy as np
 import pandas as pd
 
 from adabook.headline import over_deals
-from adabook.paper.settings import PAPER, TARGETS
 from adabook.recorded import recorded
 from adalib.evaluate.intervals import Interval
-
-#: The paper's model next to which a benchmark is shown.
-PRINTED = {"GSM8K": "deepseek-v3-gsm8k", "MATH": "qwen2.5-7b-math"}
-#: Rows of the main table: the paper's name of a method, and the name of its held-out row.
-METHODS = {
-    "Fixed": "fixed",
-    "Random": "random",
-    "Heuristic": "length",
-    "Ours": "label",
-    "Oracle": "oracle",
-}
 
 
 def held_out_text() -> pd.DataFrame:
@@ -63,43 +51,3 @@ def _averaged(benchmark: str, policy: str, target: float, rows: Sequence[dict]) 
         "high": high,
         "words": f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]",
     }
-
-
-def ranked_with_weighted_votes(benchmark: str) -> Interval:
-    """What the ranked classifier gains if all votes are weighted, on the 300 first questions."""
-    found = [
-        Interval(row["gain"], row["gain_low"], row["gain_high"])
-        for part, rows in recorded("text").items()
-        if part.startswith(f"{benchmark}, weighted")
-        for row in rows
-    ]
-    return over_deals(found)
-
-
-def main_table(benchmark: str) -> pd.DataFrame:
-    """The paper's main table three ways: printed, on all questions, and on new questions."""
-    held_out = held_out_text().set_index(["benchmark", "policy", "target"]).accuracy
-    within = {
-        kind: {
-            (row["policy"], row["target"]): row["accuracy"]
-            for row in recorded("text")[f"{benchmark.lower()}, all questions, {kind}"]
-        }
-        for kind in ("text", "noise")
-    }
-    rows = []
-    for method, policy in METHODS.items():
-        printed = PAPER[PRINTED[benchmark]]["main"][method]["accuracy"]
-        everyone = [within["text"][method, target] for target in TARGETS]
-        new = [held_out[benchmark, policy, target] for target in TARGETS]
-        rows.append((policy, _spelled(printed), _spelled(everyone), _spelled(new)))
-    everyone = [within["noise"]["Ours", target] for target in TARGETS]
-    new = [held_out[benchmark, "noise", target] for target in TARGETS]
-    rows.append(("label, noise", "", _spelled(everyone), _spelled(new)))
-    ranked = [held_out[benchmark, "ranked", target] for target in TARGETS]
-    rows.append(("ranked", "", "", _spelled(ranked)))
-    return pd.DataFrame(rows, columns=["policy", "printed", "all questions", "new questions"])
-
-
-def _spelled(accuracies: Sequence[float]) -> str:
-    """Three accuracies in one cell that is not broken."""
-    return "\N{NO-BREAK SPACE}·\N{NO-BREAK SPACE}".join(f"{value:.3f}" for value in accuracies)

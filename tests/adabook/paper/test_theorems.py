@@ -153,29 +153,6 @@ def test_ends_of_the_subdifferential_are_slopes_of_the_bound():
             assert (here - left) / step == pytest.approx(low, abs=1e-6)
 
 
-def test_without_a_least_cost_no_price_is_best():
-    """Uniform x in (0, 1], Acc = (0, 1), C = (1, 1 + x), B = 1: the best price grows with N."""
-    for n in (5, 50, 500):
-        x = (np.arange(n) + 0.5) / n
-        acc, cost = np.tile([0.0, 1.0], (n, 1)), np.column_stack([np.ones(n), 1 + x])
-        assert frontier(acc, cost).at(1).lam == pytest.approx(2 * n)
-        assert dual(acc, cost, [1.0, n], 1) == pytest.approx([0.5, 1 / (2 * n)], rel=0.02)
-
-
-def test_continuous_budgets_leave_a_gap_only_where_accuracy_is_not_concave_in_cost():
-    cost = np.linspace(0, 1, 2001)
-    concave = np.array([np.sqrt(cost), 1 - (1 - cost) ** 2])
-    prices = np.geomspace(1e-3, 1e3, 4000)
-    spent = np.array([cost[(concave - lam * cost).argmax(axis=1)].mean() for lam in prices])
-    for budget in (0.05, 0.3, 0.7, 0.99):
-        assert np.abs(spent - budget).min() < 2e-3
-    # Acc = sqrt(b) at the cost b ** (1/4), both concave in b, is the square of its cost.
-    convex = cost[None] ** 2
-    prices = np.linspace(0, 3, 301)
-    assert dual(convex, cost, prices, 0.5).min() == pytest.approx(0.5)
-    assert convex[0, cost <= 0.5].max() == pytest.approx(0.25)
-
-
 def best_stopper(price: float, last: int) -> float:
     """Net value of the best stopping rule in the half hopeless world, by backward induction.
 

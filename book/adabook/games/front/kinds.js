@@ -44,7 +44,6 @@ function render({ model, el }) {
     const box = element("div", { className: "adalib-controls adalib-choice kinds-row" }, element("span", { id: group }, name, element("small", {}, ` ${count} questions`)));
     box.setAttribute("role", "radiogroup");
     box.setAttribute("aria-labelledby", group);
-    box.dataset.kind = name; // linked.js marks it where else it is shown
     const inputs = budgets.map((b, column) => {
       const input = element("input", { type: "radio", name: group, value: b });
       input.addEventListener("change", () => choose(kind, column));

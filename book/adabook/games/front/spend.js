@@ -1,6 +1,7 @@
 // Spend the answers: the game of the welcome page (games.spend). Every tile is a real question, filled as far as its vote
-// is right; the part above it is what the largest vote would add. Every question starts with one answer. A tap, or a finger or
-// mouse drawn over several tiles, gives or takes answers, and the first of three bars follows.
+// is right; the part above the line is what the largest vote would add. Every question starts with one answer. A tap, or a
+// finger or mouse drawn over several tiles, gives or takes answers, and the first of three bars follows. What the price
+// finds is shown once all answers are handed out, or once it has played.
 
 const TURN = 30; // milliseconds a tile when the price plays
 const MOST = 20; // questions of which the closing sentence speaks: those that the largest vote helps most
@@ -16,6 +17,7 @@ function render({ model, el }) {
   let brush = 2;
   let at = 0;
   let playing = 0; // the turn of the price, if it plays
+  let revealed = false; // whether the score of the price may be seen
 
   const status = (tag, className) => {
     const made = element(tag, { className });
@@ -43,7 +45,11 @@ function render({ model, el }) {
       value.textContent = `${gain < -0.0005 ? "−" : "+"}${points(Math.abs(gain))}`;
       bar.style.width = `${100 * Math.min(1, Math.max(0, gain / most))}%`;
     };
-    return { node, set };
+    const hide = () => {
+      value.textContent = "?";
+      bar.style.width = 0;
+    };
+    return { node, set, hide };
   }
   const you = meter("you", "you");
   const alike = meter("at random", "alike");
@@ -51,7 +57,7 @@ function render({ model, el }) {
   const axis = element("p", { className: "spend-axis" }, `points gained over one answer each (${points(first)}%)`);
   const meters = element("div", { className: "spend-meters" }, you.node, alike.node, priced.node, axis);
   alike.set(mix_accuracy);
-  priced.set(oracle_accuracy);
+  priced.hide();
 
   // While the tiles show the plan of the price, the reader's own score stays where it was, as a frame.
   function tell(fault) {
@@ -60,6 +66,8 @@ function render({ model, el }) {
     left.classList.toggle("spend-fault", Boolean(fault));
     you.node.classList.toggle("spend-ghost", Boolean(yours));
     you.set(score(yours || labels));
+    revealed ||= Boolean(yours) || rest === 0;
+    if (revealed) priced.set(oracle_accuracy);
     result.textContent = yours ? answer() : rest ? `Hand out all ${extra}, then let one price play.` : `All spent: you found ${found()}. Now let one price play.`;
     priceIt.textContent = yours ? "Back to mine" : "Price it";
   }
@@ -85,7 +93,6 @@ function render({ model, el }) {
     const tile = tiles[row];
     const budget = budgets[labels[row]];
     tile.textContent = budget > 1 ? budget : "";
-    // On a dark page the cheapest budget steps back, so that the tiles that got more are the bright ones.
     tile.style.setProperty("--colour", labels[row] ? colours[labels[row]] : "var(--spend-cheapest)");
     tile.style.setProperty("--now", `${seen[row][labels[row]] / 100}%`);
     tile.setAttribute("aria-label", `Question ${row + 1}: ${counted(budget, "answer")}`);
@@ -96,8 +103,27 @@ function render({ model, el }) {
     tiles[at].tabIndex = -1;
     at = row;
     tiles[at].tabIndex = 0;
-    const curve = budgets.map((budget, k) => element("span", { className: k === labels[row] ? "spend-has" : "" }, `${budget}: ${(seen[row][k] / 100).toFixed(0)}%`));
-    said.replaceChildren(element("small", {}, "right with votes of ", ...curve), questions[row]);
+    said.replaceChildren(curve(row), element("div", {}, questions[row]));
+  }
+
+  // How often votes of every size are right: the point of the size that the question has is the large one.
+  function curve(row) {
+    const shares = seen[row].map((share) => share / 10000);
+    const across = (k) => 14 + (k * 132) / (budgets.length - 1);
+    const up = (share) => 62 - 50 * share;
+    const drawn = shape("svg", { viewBox: "0 0 160 84", role: "img", class: "spend-curve" });
+    const percents = shares.map((share) => `${(100 * share).toFixed(0)}%`);
+    drawn.setAttribute("aria-label", budgets.map((budget, k) => `votes of ${budget}: ${percents[k]} right`).join(", "));
+    drawn.append(shape("path", { d: "M14 12H146M14 62H146", class: "spend-ends" }));
+    drawn.append(shape("polyline", { points: shares.map((share, k) => `${across(k)},${up(share)}`).join(" "), class: "spend-line" }));
+    shares.forEach((share, k) => {
+      const has = k === labels[row];
+      const dot = shape("circle", { cx: across(k), cy: up(share), r: has ? 6 : 3.5, class: "spend-dot" });
+      dot.style.setProperty("--colour", colours[k]);
+      drawn.append(dot, shape("text", { x: across(k), y: 79, class: has ? "spend-has" : "" }, String(budgets[k])));
+      if (has) drawn.append(shape("text", { x: across(k), y: up(share) > 30 ? up(share) - 10 : up(share) + 20, class: "spend-has" }, percents[k]));
+    });
+    return drawn;
   }
 
   // Gives what is left to give, or says why it cannot.
@@ -229,8 +255,10 @@ function render({ model, el }) {
   }
 
   const actions = element("div", { className: "spend-actions" }, priceIt, again, ...(HAS_ADDRESS ? [button("Share", share)] : []));
-  said.textContent = `The lower part of a tile shows how often its vote is right, the part above it what ${budgets.at(-1)} answers would add. Tap a tile or point at it to read its question.`;
-  const field = element("div", { className: "spend-field" }, brushBox, left, grid, said);
+  const key = (className, words) => element("span", {}, element("i", { className }), words);
+  const legend = element("p", { className: "spend-key" }, key("spend-key-now", "right now"), key("spend-key-best", `what ${budgets.at(-1)} answers would add`));
+  said.textContent = "Tap a tile or point at it to see its question and its curve.";
+  const field = element("div", { className: "spend-field" }, brushBox, left, grid, legend, said);
   el.replaceChildren(field, element("div", { className: "spend-side" }, meters, actions, result));
   tiles.forEach((_, row) => paint(row));
   tell();

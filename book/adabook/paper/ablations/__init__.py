@@ -15,7 +15,7 @@ from adabook.paper.ablations.comparison import (
     zoo,
 )
 from adabook.paper.ablations.features import EXTRA_FEATURES, LEAKS, extra_features
-from adabook.paper.ablations.importance import beyond_chance, class_gains, class_means
+from adabook.paper.ablations.importance import beyond_chance, class_means
 from adabook.paper.ablations.learning_curves import SHARES, learning_curve, recorded_curve
 from adabook.paper.ablations.menus import MENUS, granularity
 from adabook.paper.ablations.pools import Pooled, pool, real_pool, simulated_pool
@@ -31,7 +31,6 @@ __all__ = [
     "Pooled",
     "Trial",
     "beyond_chance",
-    "class_gains",
     "class_means",
     "classifiers",
     "extra_features",

@@ -1,8 +1,7 @@
-"""Which features matter for which budget: the paper's figure of importances, class by class.
+"""Which features matter for which budget: panel (b) of the paper's figure of importances.
 
-Panel (b) of that figure shows the mean of every feature among the questions of each budget. Next to
-it belongs what the trees of each budget's class use. Both need a reference: the same numbers after
-the labels were shuffled, or with columns of noise in place of the features.
+It shows the mean of every feature among the questions of each budget. That needs a reference: the
+same numbers after the labels were shuffled.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-
-from adalib.learn.label_policy import LabelPolicy
 
 
 def class_means(features: pd.DataFrame, labels: ArrayLike) -> pd.DataFrame:
@@ -50,20 +47,3 @@ def beyond_chance(
     rng = np.random.default_rng(seed)
     largest = [np.abs(_means(z, rng.permutation(codes))).max(axis=0) for _ in range(draws)]
     return class_means(features, labels).abs() > np.quantile(largest, 0.95, axis=0)
-
-
-def class_gains(features: pd.DataFrame, labels: ArrayLike, seed: int = 0) -> pd.DataFrame:
-    """Return the share of each feature in the gain of the trees of each label; columns sum to 1.
-
-    The paper's classifier grows one tree per label and round, so the gain of its splits can be
-    added up label by label.
-    """
-    policy = LabelPolicy(seed=seed).fit_labels(features.to_numpy(dtype=float), labels)
-    booster = policy.model_.get_booster()
-    nodes = booster.trees_to_dataframe()
-    splits = nodes[nodes.Feature != "Leaf"]
-    labels_per_round = int(nodes.Tree.max() + 1) // booster.num_boosted_rounds()
-    label = policy.classes_[splits.Tree % labels_per_round]
-    gains = splits.groupby([splits.Feature, label]).Gain.sum().unstack(fill_value=0.0)
-    by_feature = gains.reindex([f"f{number}" for number in range(features.shape[1])], fill_value=0)
-    return (by_feature / by_feature.sum()).set_axis(features.columns)

@@ -1,0 +1,135 @@
+"""What the book found, in one table: gains at one budget, by policy and by model.
+
+The README prints the table, the first page shows it, and the chapter "Results and ablations" prints
+the same rows. All of it comes from records: ``data/record_models.py`` for policies that read the
+text and those that watch, ``data/record_minds.py`` for a reasoning model, and
+``data/record_findings.py`` for votes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from adabook.paper import models
+from adabook.prose import points
+from adabook.recorded import recorded, recorded_cells
+from adalib.evaluate.heldout import TAUGHT
+from adalib.evaluate.intervals import Interval, in_points
+
+#: Average answers per question at which everything is compared.
+BUDGET = 3.0
+#: The columns, by the name of a set in the records.
+SETS = {
+    "gsm8k-1.5b": "1.5B, GSM8K",
+    "math-1.5b": "1.5B, MATH",
+    "gsm8k-gpt4omini": "GPT-4o-mini, GSM8K",
+    "math-7b": "Qwen2.5-7B, MATH",
+    "math500-gpt-oss-20b": "gpt-oss-20b, MATH-500",
+}
+#: Sets of which only counts of right answers are known, so that a vote lies between two ends.
+COUNTED = ("math-7b",)
+#: A set whose policies ``data/record_minds.py`` recorded.
+REASONING = "math500-gpt-oss-20b"
+#: Rules that stop while answers come in, by their names in the record.
+WATCHING = {"votes": "watching votes", "all signals": "watching all signals"}
+#: The rows, by the name of a policy in `gains`.
+POLICIES = {
+    "votes": "votes: three answers instead of one",
+    "oracle": "the oracle, which knows every accuracy curve",
+    "label": "the paper's classifier, as printed",
+    "ranked": "the same classifier, made to spend its budget",
+    "curve": "accuracy curves predicted from the text",
+    "words": "the same from the words, by linear regression",
+    "watching votes": "watching the votes come in",
+    "watching all signals": "watching every signal of the file",
+}
+
+
+def gains() -> pd.DataFrame:
+    """The gains at `BUDGET` of every recorded policy, by set and policy.
+
+    Columns: ``set``, ``end`` (what is assumed of wrong answers: "" where votes are known, else that
+    they "agree" or "differ"), ``policy``, ``cost``, ``gain``, ``low``, ``high``, in accuracy.
+
+    >>> found = gains().set_index(["set", "end", "policy"]).gain
+    >>> bool(found["gsm8k-gpt4omini", "", "oracle"] > found["gsm8k-gpt4omini", "", "ranked"] > 0)
+    True
+    """
+    return pd.DataFrame([*_of_votes(), *_of_models(), *_of_reasoning()])
+
+
+def findings() -> pd.DataFrame:
+    """The table of findings as text: a row per policy of `POLICIES`, a column per set.
+
+    A cell is a gain in points with its 95% interval. Where votes lie between two ends, it is the
+    gain at both of them, with the outer limits of their intervals. A dash stands where the texts or
+    the order of the answers are not known.
+    """
+    by_cell = dict(iter(gains().groupby(["policy", "set"])))
+    columns = {
+        title: [_cell(by_cell.get((policy, name))) for policy in POLICIES]
+        for name, title in SETS.items()
+    }
+    return pd.DataFrame({"gain in points": list(POLICIES.values())} | columns)
+
+
+def in_markdown() -> str:
+    """The table of findings as the README prints it."""
+    table = findings()
+    lines = [table.columns, ["---"] * len(table.columns), *table.itertuples(index=False)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(found: pd.DataFrame | None) -> str:
+    """One cell of the table of findings."""
+    if found is None:
+        return "–"
+    if len(found) == 1:
+        (row,) = found.itertuples()
+        return points((row.gain, row.low, row.high))
+    least, most, low, high = (
+        in_points(float(value))
+        for value in (found.gain.min(), found.gain.max(), found.low.min(), found.high.max())
+    )
+    return f"{least} to {most} [{low}, {high}]"
+
+
+def _row(name: str, end: str, policy: str, cost: float, gain: Interval) -> dict:
+    """One line of `gains`."""
+    ends = {"gain": gain.mean, "low": gain.low, "high": gain.high}
+    return {"set": name, "end": end, "policy": policy, "cost": cost} | ends
+
+
+def _interval(row: dict) -> Interval:
+    """The gain of a recorded row."""
+    return Interval(row["gain"], row["gain_low"], row["gain_high"])
+
+
+def _of_votes() -> Iterator[dict]:
+    """What a mix of plain votes gains over one answer."""
+    for part, rows in recorded("findings").items():
+        name, policy = part.split(", ")
+        for row in rows:
+            yield _row(name, row["end"], policy, BUDGET, _interval(row))
+
+
+def _of_models() -> Iterator[dict]:
+    """What the policies of ``data/record_models.py`` gain, over its deals."""
+    found = models.frame()
+    found = found[(found.target == BUDGET) & (found.paid == "answers") & (found.taught == TAUGHT)]
+    at_budget = found[~found.set.str.contains("hot")]  # at another temperature
+    for row in at_budget.itertuples():
+        name, _, end = str(row.set).partition("7b-")
+        policy = WATCHING.get(row.policy, row.policy)
+        gain = Interval(row.gain, row.low, row.high)
+        yield _row(f"{name}7b" if end else name, end, policy, row.cost, gain)
+
+
+def _of_reasoning() -> Iterator[dict]:
+    """What an oracle and a rule that watches votes gain with a reasoning model."""
+    cells = recorded_cells("minds")[f"{REASONING}, answers"]
+    for policy, recorded_policy in (("oracle", "oracle"), ("watching votes", "votes")):
+        row = cells[recorded_policy, BUDGET]
+        yield _row(REASONING, "", policy, row["cost"], _interval(row))

@@ -1,0 +1,173 @@
+"""Homework's keys against other code: a thousand sheets, each table solved by trying everything."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from adabook.homework import drawn_questions
+
+COST = np.array([1.0, 2.0, 4.0, 8.0])
+SHEETS = 1000
+
+
+def number(text, pattern):
+    """A number that a question names."""
+    return float(re.search(pattern, text)[1])
+
+
+def price(text):
+    return number(text, r"price ([\d.]+\d)")
+
+
+def budget(text):
+    return number(text, r"(?:budget (?:is|of)|average of) ([\d.]+\d|\d)")
+
+
+def best_columns(acc, lam):
+    """Each question's best column, by a loop; the cheapest on a tie."""
+    best = []
+    for row in acc:
+        nets = [a - lam * c for a, c in zip(row, COST, strict=True)]
+        best.append(next(j for j, net in enumerate(nets) if net >= max(nets) - 1e-12))
+    return best
+
+
+def paid(acc, lam):
+    return COST[best_columns(acc, lam)].mean()
+
+
+def dual(acc, lam, limit):
+    return np.mean([max(row - lam * COST) for row in acc]) + lam * limit
+
+
+def slopes(acc):
+    pairs = itertools.combinations(range(4), 2)
+    found = {(row[j] - row[i]) / (COST[j] - COST[i]) for i, j in pairs for row in acc}
+    return sorted({0.0} | {one for one in found if one > 0})
+
+
+def lowest_dual(acc, limit):
+    """The price at which the dual function is lowest: one of the slopes."""
+    return min(slopes(acc), key=lambda lam: dual(acc, lam, limit))
+
+
+def whole(acc, limit):
+    """The best of all 256 plans within a budget."""
+    plans = np.array(list(itertools.product(range(4), repeat=len(acc))))
+    fits = COST[plans].sum(axis=1) <= limit * len(acc) + 1e-9
+    return acc[np.arange(len(acc)), plans].mean(axis=1)[fits].max()
+
+
+def label(text, acc):
+    return COST[best_columns(acc, price(text))[0]]
+
+
+def bill(text, acc):
+    return paid(acc, price(text))
+
+
+def least_price(text, acc):
+    limit = number(text, r"spends ([\d.]+) per")
+    return min(lam for lam in slopes(acc) if paid(acc, lam) <= limit + 1e-9)
+
+
+def bound(text, acc):
+    limit = budget(text)
+    return dual(acc, lowest_dual(acc, limit), limit)
+
+
+def dual_at(text, acc):
+    return dual(acc, price(text), budget(text))
+
+
+def dual_value(text, acc):
+    lam = lowest_dual(acc, budget(text))
+    return max(acc[0] - lam * COST)
+
+
+def slackness(text, acc):
+    return price(text) * (budget(text) - paid(acc, price(text)))
+
+
+def subgradient(text, acc):
+    up, down = (dual(acc, price(text) + step, budget(text)) for step in (1e-7, -1e-7))
+    return (up - down) / 2e-7
+
+
+def subsets(text, _):
+    answers = re.search(r"Six answers: (.*?)\. The", text)[1].split(", ")
+    size = int(number(text, r"pick (\d)"))
+    won = 0.0
+    for part in itertools.combinations(answers, size):
+        votes = [part.count(one) for one in ("7", "8", "9")]
+        won += (votes[0] == max(votes) > 0) / votes.count(max(votes))
+    return won / comb(6, size)
+
+
+def curse(text, _):
+    count, right = int(number(text, r"^(\d+) budgets")), number(text, r"accuracy ([\d.]+\d);")
+    claims = [
+        any(tries) * np.prod([right if one else 1 - right for one in tries])
+        for tries in itertools.product((0, 1), repeat=count)
+    ]
+    return sum(claims) - right
+
+
+def equal_cost(text, _):
+    one, four = number(text, r"scores ([\d.]+\d), four"), number(text, r"four score ([\d.]+\d)")
+    return number(text, r"and scores ([\d.]+\d)") - np.interp(
+        number(text, r"spent ([\d.]+\d)"), [1, 4], [one, four]
+    )
+
+
+def two_limits(text, _):
+    rows = re.findall(r"^(?:single|vote|race) +([\d.]+) +([\d.]+) +([\d.]+)", text, re.M)
+    acc, tokens, waiting = np.array(rows, dtype=float).T
+    limits = [number(text, r"take ([\d.]+) units"), number(text, r"and ([\d.]+) of waiting")]
+    found = linprog(-acc, A_ub=[tokens, waiting], b_ub=limits, A_eq=[[1, 1, 1]], b_eq=[1])
+    return -found.fun
+
+
+SOLVED = {
+    "label": label,
+    "bill": bill,
+    "price": least_price,
+    "bound": bound,
+    "dual": dual_at,
+    "dual value": dual_value,
+    "slackness": slackness,
+    "subgradient": subgradient,
+    "subsets": subsets,
+    "curse": curse,
+    "equal cost": equal_cost,
+    "two limits": two_limits,
+}
+
+
+def read_table(text):
+    """The table of accuracies that a question prints."""
+    rows = re.findall(r"^[A-H] +((?:[\d.]+ *){4})$", text, re.M)
+    return np.array([row.split() for row in rows], dtype=float)
+
+
+@pytest.mark.timeout(600)
+def test_a_thousand_sheets_have_the_keys_that_other_code_finds():
+    wrong = []
+    for student in range(SHEETS):
+        drawn = drawn_questions(str(student), "a thousand sheets")
+        for name, solve in SOLVED.items():
+            question = drawn[name]
+            found = solve(question.text, read_table(question.text))
+            if abs(found - question.answer) > max(question.tolerance / 2, 1e-9):
+                wrong.append((student, name, found, question.answer))
+        asked = drawn["bound"]
+        mistake = asked.wrong["that is the best without randomising"]
+        if abs(whole(read_table(asked.text), budget(asked.text)) - mistake) > 1e-9:
+            wrong.append((student, "without randomising"))
+    assert wrong == []
