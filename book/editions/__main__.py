@@ -1,25 +1,31 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
 ``live`` puts Python next to the built book. ``lab`` writes the notebooks for `make lab`,
-``student`` the edition to hand out, ``instructor`` what only a teacher gets, ``otter`` the
-assignments for Otter-Grader, ``exam`` an exam with its key, ``slides`` a deck per chapter,
-``quizzes`` the questions for Moodle, ``pdf`` the whole book as one file.
+``student`` the edition to hand out, ``instructor`` what only a teacher gets, ``homework`` the
+assignments with their autograders, ``exam`` an exam with its key, ``slides`` the marked cells as
+decks, ``quizzes`` the questions for Moodle, ``space`` the explorer for Hugging Face, ``pdf`` the
+whole book as one file.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sys
+import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from contents import taught
+from adabook.grade import file_name
+from contents import pages
+from editions.assignments import write_chapter, write_homework
 from editions.exam import write_exam
 from editions.handout import hand_out, write_instructor
 from editions.pyodide import write_live
 from editions.quizzes import export
 from editions.slides import write_decks
+from editions.space import write_space
 from editions.writing import live_notebooks, refresh
 
 
@@ -72,33 +78,37 @@ def _instructor(root: Path) -> None:
     print(f"Exam, answers to prompts and notes on grading:  {target}")
 
 
-def _otter(root: Path) -> None:
-    """Homework for a roster and, if the teacher names some, chapters, for Otter-Grader."""
-    from editions.otter import write_chapter, write_homework  # needs requirements-otter.txt
-
-    target = root / "_build" / "otter"
-    target.mkdir(parents=True, exist_ok=True)
+def _homework(root: Path) -> None:
+    """Homework for a roster and, if the teacher names some, chapters."""
+    target = root / "_build" / "homework"
     named = os.environ.get("CHAPTERS", "").split()
-    chapters = {page.key: page for page in taught(root)}
+    chapters = {page.key: page for page in pages(root) if _has_exercises(page.path)}
     unknown = [key for key in named if key not in chapters]
     if unknown:
         raise EditionError(f"no chapter is called {unknown[0]!r}: say one of {', '.join(chapters)}")
-    ids = _roster()
-    write_homework(_secret(target), ids, _wheel(root), target / "homework")
-    print(f"Homework for {len(ids)} students: hand out {target}/homework/notebooks, keep the rest")
+    students = read_roster(os.environ.get("ROSTER", ""))
+    write_homework(_secret(target), students, _wheel(root), target / "homework")
+    print(f"For {len(students)} students: hand out {target}/homework/notebooks, keep the rest")
     whole, unsolved = (
-        live_notebooks(root, _executed(root), students=students) if named else {}
-        for students in (False, True)
+        live_notebooks(root, _executed(root), students=for_students) if named else {}
+        for for_students in (False, True)
     )
     for key in named:
         file = f"{chapters[key].stem}.ipynb"
-        write_chapter(unsolved[file], whole[file], _wheel(root), target / key)
+        write_chapter(unsolved[file], whole[file], students, _wheel(root), target / key)
         print(f"Chapter {key}:  {target / key}")
 
 
-def _roster() -> list[str]:
-    """The ids of a class: the lines of the file ROSTER, or forty numbered ones."""
-    file = os.environ.get("ROSTER", "")
+def _has_exercises(path: Path) -> bool:
+    """Whether a page is a notebook with exercises that are checked."""
+    return path.suffix == ".ipynb" and "checks(" in path.read_text(encoding="utf-8")
+
+
+_HEADERS = {"id", "ids", "student", "student_id", "student id", "sid", "name", "email", "username"}
+
+
+def read_roster(file: str) -> list[str]:
+    """The ids of a class: the lines of a file, or forty numbered ones without a file."""
     if not file:
         return [f"student-{number:02d}" for number in range(1, 41)]
     try:
@@ -106,7 +116,26 @@ def _roster() -> list[str]:
         lines = Path(file).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise EditionError(f"{file}: cannot be read ({error}); write one id per line") from None
-    ids = [line.strip() for line in lines if line.strip()]
+    lines_by_file: dict[str, int] = {}
+    ids: list[str] = []
+    for number, line in enumerate(lines, 1):
+        student = unicodedata.normalize("NFC", line).strip()
+        if not student:
+            continue
+        where = f"{file}, line {number}: {student!r}"
+        if any(mark in student for mark in ',;\t"'):
+            raise EditionError(f"{where} looks like a row of a table; keep the column of ids alone")
+        if not ids and student.lower() in _HEADERS:
+            raise EditionError(f"{where} looks like the heading of a column; remove the line")
+        # Some systems do not tell capitals in the names of files.
+        own_file = file_name(student).lower()
+        if own_file in lines_by_file:
+            other = lines_by_file[own_file]
+            raise EditionError(
+                f"{where} would get the same file as line {other}; change one of them"
+            )
+        lines_by_file[own_file] = number
+        ids.append(student)
     if not ids:
         raise EditionError(f"{file}: is empty; write one id per line")
     return ids
@@ -115,27 +144,36 @@ def _roster() -> list[str]:
 def _secret(folder: Path) -> str:
     """The teacher's secret: given as SECRET, or drawn once and kept next to the assignments."""
     kept = folder / "secret.txt"
+    folder.mkdir(parents=True, exist_ok=True)
     if given := os.environ.get("SECRET", ""):
         return given
     if not kept.exists():
+        kept.touch(mode=0o600)
         kept.write_text(secrets.token_hex(16), encoding="utf-8")
     return kept.read_text(encoding="utf-8").strip()
 
 
 def _exam(root: Path) -> None:
-    """An exam with new numbers, and its key."""
+    """An exam with new numbers, and its key, as Markdown and as PDF."""
+    from editions.pdf import print_markdown  # needs the browser of the tests
+
     name = os.environ.get("NAME", "")
-    if not name:
-        raise EditionError("name the exam, and keep the name to yourself:  make exam NAME=autumn")
-    exam, key = write_exam(name, root / "_build" / "exam")
+    if not re.fullmatch(r"[\w-]+", name):
+        raise EditionError("name the exam with letters, digits and hyphens:  make exam NAME=autumn")
+    secret = _secret(root / "_build" / "homework")
+    files = write_exam(name, secret, root / "_build" / "exam")
+    exam, key = print_markdown(root, files)
     print(f"The exam:  {exam}\nIts key:   {key}")
 
 
 def _slides(root: Path) -> None:
-    """A deck per chapter."""
+    """A deck for every chapter that marks slides."""
     _check_built(root)
     target = root / "_build" / "slides"
-    decks = write_decks(root, root / "_build" / "html", target)
+    try:
+        decks = write_decks(root, _executed(root), root / "_build" / "html", target)
+    except ValueError as error:
+        raise EditionError(f"make slides: {error}") from None
     print(f"{len(decks)} decks:  file://{target}/index.html")
 
 
@@ -144,6 +182,13 @@ def _quizzes(root: Path) -> None:
     target = root / "_build" / "quizzes"
     count = export(root, target)
     print(f"{count} questions as Moodle XML: {target}/quizzes.xml")
+
+
+def _space(root: Path) -> None:
+    """The explorer as a static Space."""
+    target = root / "_build" / "space"
+    write_space(target, os.environ.get("ADALIB_BOOK_URL", ""))
+    print(f"A static Space for Hugging Face: {target}")
 
 
 def _pdf(root: Path) -> None:
@@ -160,10 +205,11 @@ _EDITIONS: dict[str, Callable[[Path], None]] = {
     "lab": _lab,
     "student": _student,
     "instructor": _instructor,
-    "otter": _otter,
+    "homework": _homework,
     "exam": _exam,
     "slides": _slides,
     "quizzes": _quizzes,
+    "space": _space,
     "pdf": _pdf,
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 
 from editions.writing import live_notebooks
+from press.address import wheel_address
 
 
 def wheel_of(app) -> Path | None:
@@ -41,7 +42,11 @@ def write(app, exception) -> None:
         return
     folder = Path(app.outdir) / "_sources" / "notebooks"
     executed = Path(app.outdir).parent / "jupyter_execute" / "notebooks"
-    for name, notebook in live_notebooks(Path(app.srcdir), executed).items():
+    repository = app.config.adalib_repository
+    version = app.config.html_context["book_version"]
+    address = wheel_address(repository, version) if repository else ""
+    notebooks = live_notebooks(Path(app.srcdir), executed, wheel_address=address)
+    for name, notebook in notebooks.items():
         nbformat.write(notebook, folder / name)
     if wheel := wheel_of(app):
         shutil.copy(wheel, folder)

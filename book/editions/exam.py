@@ -1,7 +1,8 @@
-"""An exam with new numbers, drawn from a name: the questions in one file, the key in another.
+"""An exam with new numbers: the questions in one file, the key in another, each also as a PDF.
 
-Two long questions are about a table of three questions and three budgets. The short ones are those
-of homework, whose typical mistakes say what loses points.
+It is drawn from the teacher's secret and a name. Two long questions are about a table of three
+questions and three budgets. The short ones are some of homework's, whose typical mistakes say what
+loses points.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _COST = np.array([1.0, 2.0, 4.0])
 _LETTERS = "XYZ"
 _PROGRAMS = """## {number}. The pair of linear programs
 
-*12 points, 30 minutes, pen and paper.*
+*12 points, 30 minutes.*
 
 {table}
 
@@ -34,8 +35,8 @@ _PROGRAMS_KEY = """## {number}. The pair of linear programs
 
 (1) Maximise the mean of $p_{{xb}}\\,\\mathrm{{Acc}}(x,b)$ subject to $\\sum_b p_{{xb}}=1$ for every
 $x$, $p\\ge 0$ and a mean cost of at most {budget:g}.
-(2) Minimise ${budget:g}\\lambda+$ the mean of $\\pi_x$ subject to
-$\\pi_x\\ge\\mathrm{{Acc}}(x,b)-\\lambda b$ and $\\lambda\\ge 0$.
+(2) Minimise ${budget:g}\\lambda+$ the mean of $u_x$ subject to
+$u_x\\ge\\mathrm{{Acc}}(x,b)-\\lambda b$ and $\\lambda\\ge 0$.
 (3) The value is {value:.4f}; {split}.
 (4) $\\lambda={lam:.4f}$ and {values}. The dual value is {value:.4f}, too.
 
@@ -44,7 +45,7 @@ $\\lambda\\ge 0$ (1). A step that is not on the envelope (2).
 """
 _STAIRCASE = """## {number}. A staircase
 
-*8 points, 20 minutes, pen and paper.*
+*8 points, 20 minutes.*
 
 {table}
 
@@ -63,21 +64,37 @@ instead of above it (2).
 """
 
 
-def write_exam(name: str, target: Path) -> tuple[Path, Path]:
-    """Draw an exam from a name, and write it and its key into a folder."""
-    seed = hashlib.sha256(f"exam\0{name}".encode()).digest()
+_HEAD = """# Exam: {name}
+
+**{points} points, {minutes} minutes.** Pen, paper and a calculator. Name: ______________________
+"""
+_KEY_HEAD = """# Key: {name}
+
+{points} points and {minutes} minutes in all. Students get the other file.
+"""
+_SHORT = 4  # how many short questions
+_WORTH = [(12, 30), (8, 20), *[(4, 10)] * _SHORT]  # points and minutes, as the questions say
+
+
+def write_exam(name: str, secret: str, target: Path) -> tuple[Path, Path]:
+    """Draw an exam from a secret and a name, and write it and its key into a folder."""
+    seed = hashlib.sha256(f"exam\0{secret}\0{name}".encode()).digest()
     rng = np.random.default_rng(int.from_bytes(seed[:8], "big"))
+    drawn = {
+        title: question
+        for title, question in drawn_questions(name, f"exam\0{secret}").items()
+        if isinstance(question, Question)
+    }
+    asked = sorted(rng.choice(list(drawn), _SHORT, replace=False), key=list(drawn).index)
     pairs = [_programs(rng, 1), _staircase(rng, 2)]
-    drawn = drawn_questions("exam", name)
-    pairs += [_short(*one, number) for number, one in enumerate(drawn.items(), 3)]
-    points, minutes = 20 + 4 * len(drawn), 50 + 10 * len(drawn)
-    total = f"{points} points and {minutes} minutes in all; strike questions if you have less time."
+    pairs += [_short(title, drawn[title], number) for number, title in enumerate(asked, 3)]
+    points, minutes = map(sum, zip(*_WORTH, strict=True))
     target.mkdir(parents=True, exist_ok=True)
     written = target / f"exam-{name}.md", target / f"key-{name}.md"
     questions, keys = zip(*pairs, strict=True)
-    heads = [f"# Exam: {name}"], [f"# Key: {name}", total]
+    heads = (head.format(name=name, points=points, minutes=minutes) for head in (_HEAD, _KEY_HEAD))
     for path, head, texts in zip(written, heads, (questions, keys), strict=True):
-        path.write_text("\n\n".join([*head, *texts]) + "\n", encoding="utf-8")
+        path.write_text("\n\n".join([head, *texts]) + "\n", encoding="utf-8")
     return written
 
 
@@ -103,17 +120,17 @@ def _shown(acc: np.ndarray) -> str:
 
 def _programs(rng: np.random.Generator, number: int) -> tuple[str, str]:
     """A long question on the two programs, and its key."""
-    acc = _table(rng)
-    budget = float(rng.integers(5, 9)) / 4
-    best = frontier(acc, _COST).at(budget)
-    split = "no question is split"
-    if best.split:
-        row, low, high, share = best.split
-        budgets = f"{_COST[high]:g} answers with chance {share:.4f} and otherwise {_COST[low]:g}"
-        split = f"{_LETTERS[row]} gets {budgets}"
+    best = None
+    while best is None or best.split is None:  # where no question is split, many prices are right
+        acc = _table(rng)
+        budget = float(rng.integers(5, 9)) / 4
+        best = frontier(acc, _COST).at(budget)
+    row, low, high, share = best.split
+    budgets = f"{_COST[high]:g} answers with chance {share:.4f} and otherwise {_COST[low]:g}"
+    split = f"{_LETTERS[row]} gets {budgets}"
     net = (acc - best.lam * _COST).max(axis=1)
     values = ", ".join(
-        f"$\\pi_{letter}={value:.4f}$" for letter, value in zip(_LETTERS, net, strict=True)
+        f"$u_{letter}={value:.4f}$" for letter, value in zip(_LETTERS, net, strict=True)
     )
     key = _PROGRAMS_KEY.format(
         number=number, budget=budget, value=best.bound, split=split, lam=best.lam, values=values

@@ -24,7 +24,7 @@ MINUTES = {"read": 5, "compute": 10, "build": 20, "prove": 30}
 
 _PAGE = """# Notes on grading
 
-The chapters' exercises are practice: their solutions are in the book, and `check` gives hints and no marks. Marks come from homework with your secret (`make otter`). If you grade a chapter all the same, a value counts 1 point, a construction 2, a function 3 and a proof 4. Minutes are for a student who has just read the chapter.
+The chapters' exercises are practice: their solutions are in the book, and `check` gives hints and no marks. Marks come from homework with your secret (`make homework`). If you grade a chapter all the same, a value counts 1 point, a construction 2, a function 3 and a proof 4. Minutes are for a student who has just read the chapter.
 
 A check of a proof tries its lines on many cases. It sees that every step holds and that the chain does not go in a circle. It does not read the reasons between the lines, and gives no points for them: read them yourself, or ask for one aloud.
 
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 def rows(page: Page) -> list[Row]:
     """The exercises of a page, in their order."""
     found = []
-    exercises = checks(page.key)[0].exercises
+    exercises = checks(page.key).exercises
     for at, (heading, name) in enumerate(_asked(page.path), 1):
         exercise = exercises[name]
         number = f"{page.number}.{at}" if page.number else str(at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from contents import keys
 from editions.grading import grading_page
 from editions.live import Book, live_text
+from editions.markdown_pages import notebook_as_markdown
 from editions.text import read_works
 from editions.writing import TEACHERS, live_notebooks, read_values
 
@@ -43,6 +44,7 @@ The text is under CC BY 4.0 and the code under the MIT licence; `LICENSE` has bo
 # Addresses of the teachers' pages, and of the package, which lies next to the folder.
 _NAMES = "|".join(name.rpartition("/")[2] for name in TEACHERS)
 _NOT_THEIRS = re.compile(rf"(?:^|/)(?:{_NAMES})\.(?:html|md)|\.whl$")
+_INDEX = "Search.setIndex("
 _CHECK = """import sys
 
 if sys.version_info < (3, 11):
@@ -82,27 +84,59 @@ def hand_out(root: Path, executed: Path, target: Path) -> None:
 def cut_book(built: Path, target: Path, notebooks: Mapping[str, NotebookNode]) -> None:
     """Copy the pages of the built book without solutions and without the teachers' pages.
 
-    ``notebooks`` are the student's, for the download buttons. Python for the browser stays behind,
-    and so does Sphinx's index of words, which no page uses.
+    ``notebooks`` are the student's, for the download buttons. Python for the browser stays behind.
     """
-    left_out = shutil.ignore_patterns("*.whl", "_live", "searchindex.js")
+    left_out = shutil.ignore_patterns("*.whl", "_live", "llms.txt")
     shutil.copytree(built, target, ignore=left_out)
     sources = target / "_sources"
     shutil.rmtree(sources / "notebooks")
     (sources / "notebooks").mkdir()
     for name, notebook in notebooks.items():
         nbformat.write(notebook, sources / "notebooks" / name)
+        text = notebook_as_markdown(notebook)
+        (target / "notebooks" / name).with_suffix(".md").write_text(text, encoding="utf-8")
     for name in TEACHERS:
         (target / f"{name}.html").unlink(missing_ok=True)
+        (target / f"{name}.md").unlink(missing_ok=True)
         (sources / f"{name}.md").unlink(missing_ok=True)
     for file in target.rglob("*.html"):
         file.write_text(cut_page(file.read_text(encoding="utf-8")), encoding="utf-8")
-    index = target / "_static" / "search-entries.js"
-    script = re.fullmatch(r"(.*?\()(.*)(\);\n)", index.read_text(encoding="utf-8"), re.S)
-    assert script is not None
-    kept = [entry for entry in json.loads(script[2]) if entry["page"] not in TEACHERS]
-    entries = json.dumps(kept, ensure_ascii=False).replace("<", "\\u003c")
-    index.write_text(script[1] + entries + script[3], encoding="utf-8")
+    index = without_pages(index_of(built), TEACHERS)
+    script = f"{_INDEX}{json.dumps(index, ensure_ascii=False)})"
+    (target / "searchindex.js").write_text(script, encoding="utf-8")
+
+
+def index_of(folder: Path) -> dict:
+    """Read the index that Sphinx's search looks words up in."""
+    script = (folder / "searchindex.js").read_text(encoding="utf-8")
+    return json.loads(script.removeprefix(_INDEX).removesuffix(")"))
+
+
+def without_pages(index: Mapping, names: Sequence[str]) -> dict:
+    """An index in which no word and no title leads to these pages.
+
+    >>> index = {"docnames": ["a", "b"], "terms": {"exam": 1, "vote": [0, 1]}, "titleterms": {},
+    ...          "alltitles": {"Exam": [[1, "x"]]}, "indexentries": {}}
+    >>> without_pages(index, ["b"])["terms"], without_pages(index, ["b"])["alltitles"]
+    ({'vote': [0]}, {})
+    """
+    left_out = {number for number, name in enumerate(index["docnames"]) if name in names}
+    cut = dict(index)
+    for part in ("terms", "titleterms"):
+        kept = {word: sorted(set(pages_of(at)) - left_out) for word, at in index[part].items()}
+        cut[part] = {word: at for word, at in kept.items() if at}
+    for part in ("alltitles", "indexentries"):
+        places = {
+            title: [place for place in at if place[0] not in left_out]
+            for title, at in index[part].items()
+        }
+        cut[part] = {title: at for title, at in places.items() if at}
+    return cut
+
+
+def pages_of(found: int | list[int]) -> list[int]:
+    """The numbers of the pages that have a word; Sphinx writes a single one without a list."""
+    return [found] if isinstance(found, int) else found
 
 
 def cut_page(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from contents import Page, spelled
 from editions.text import Block, Work, blocks, cited, references, spelled_out
@@ -23,7 +23,10 @@ _PAGE = re.compile(r"\[([^\]]+)\]\((?:\.\./book/[\w-]+\.md|#[^)]*)\)")
 # A mention of a chapter that is not part of a link's words already.
 _MENTION = re.compile(r"\{ch\}`([\w-]+)`(?![^\[\]\n]*\]\()")
 _VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
-_HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
+# Directives whose content only a built page has.
+_ONLY_BUILT = ("glue", "raw", "path", "bibliography")
+#: Tags of cells whose code the page does not show.
+HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 _BOX = {"tip": "success", "warning": "warning", "quiz": "info"}
 # An option of a quiz or a prompt: its mark, its text, and the explanation in italics that ends it.
 _OPTION = re.compile(
@@ -33,6 +36,11 @@ _OPTION = re.compile(
     re.M,
 )
 _MARK = re.compile(r"^ *- \[[ xX]\] ", re.M)
+# A machine that has the package, or whose reader made one, is left alone.
+_INSTALL = """try:
+    import adabook
+except ImportError:  # on Colab
+    %pip install --quiet "adalib-book[learn,math,client,pages] @ {address}" anywidget cloudpickle"""
 _BORDER = "border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;"
 
 
@@ -49,6 +57,7 @@ class Book:
     numbers: Mapping[str, str] = field(default_factory=dict)
     install: str = ""  # how to install the package, written at the head of every chapter
     chapters: Mapping[str, Page] = field(default_factory=dict)  # by the keys that prose uses
+    wheel_address: str = ""  # from where a first cell installs the package, if it is published
 
 
 def live_text(text: str, book: Book) -> str:
@@ -96,6 +105,7 @@ def _box(block: Block, book: Book) -> str:
         "table": f"{body}\n\n*{block.argument}*",
         "solution-start": "**Solution.**",
         "solution-end": "",
+        **dict.fromkeys(_ONLY_BUILT, ""),
     }
     if block.name in plain:
         return plain[block.name]
@@ -146,14 +156,19 @@ def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
     for cell in notebook.cells:
         cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})
         if cell.cell_type == "markdown":
+            if "slideshow" in cell.metadata:
+                continue  # the text of a slide, for a projector
             cell.source = live_text(cell.source, book)
-        elif _HIDDEN & set(cell.metadata.get("tags", [])):
+        elif HIDDEN & set(cell.metadata.get("tags", [])):
             cell.metadata["jupyter"] = {"source_hidden": True}
         if cell.source.strip():
             cells.append(cell)
     if book.install:
         head, *rest = cells[0].source.split("\n\n", 1)
         cells[0].source = "\n\n".join([head, f"<small>{book.install}</small>", *rest])
+    if book.wheel_address:
+        source = _INSTALL.format(address=book.wheel_address)
+        cells.insert(1, new_code_cell(source, id="install"))
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     if listed := references(prose, book.works):
         cells.append(new_markdown_cell(f"## References\n\n{listed}", id="references"))

@@ -1,29 +1,74 @@
-"""Print the built book as one PDF, in the order of its contents, through a browser.
+"""Print pages through a browser: the built book as one PDF, or a page of Markdown.
 
-Figures and formulas wait for a reader who scrolls; printing draws them all first.
+Figures and formulas of the book wait for a reader who scrolls; printing draws them all first.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from playwright.sync_api import Browser, sync_playwright
 from pypdf import PdfWriter
 from tqdm import tqdm
 
 from contents import pages
+from mathml import to_mathml
+
+_PAPER = """<!doctype html><meta charset="utf-8"><style>
+body {{ font: 11pt/1.45 serif; }}
+pre {{ white-space: pre-wrap; }}
+h2 {{ break-after: avoid; margin-top: 1.6em; }}
+table {{ border-collapse: collapse; }}
+td, th {{ border: 1px solid; padding: 0.2em 0.7em; text-align: left; }}
+@page {{ size: A4; margin: 2cm; }}
+</style>{body}"""
+
+
+@contextmanager
+def _chromium(root: Path) -> Iterator[Browser]:
+    """The browser of the tests."""
+    sys.path.insert(0, str(root / "tests"))
+    from browser import FLAGS, find_browser
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+def print_markdown(root: Path, files: Sequence[Path]) -> list[Path]:
+    """Print files of Markdown with formulas, each as a PDF with its name; return the PDFs."""
+    markdown = (
+        MarkdownIt("commonmark")
+        .enable("table")
+        .use(
+            dollarmath_plugin,
+            renderer=lambda tex, options: to_mathml(tex, options["display_mode"]),
+        )
+    )
+    printed = []
+    with _chromium(root) as chromium:
+        page = chromium.new_page()
+        for file in files:
+            body = markdown.render(file.read_text(encoding="utf-8"))
+            page.set_content(_PAPER.format(body=body))
+            printed.append(file.with_suffix(".pdf"))
+            page.pdf(path=printed[-1], prefer_css_page_size=True)
+    return printed
 
 
 def write_pdf(root: Path, target: Path) -> int:
     """Print the book that is built below ``root``; return how many pages it has."""
-    sys.path.insert(0, str(root / "tests"))
-    from browser import DRAWN, FLAGS, find_browser
-
     book = PdfWriter()
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+    with _chromium(root) as chromium:
+        from browser import DRAWN
+
         page = chromium.new_page(viewport={"width": 900, "height": 1200}, color_scheme="light")
         page.set_default_timeout(0)
         for name in tqdm(
@@ -34,7 +79,6 @@ def write_pdf(root: Path, target: Path) -> int:
             # The style sheet prints page numbers; the book counts on from chapter to chapter.
             page.add_style_tag(content=f"html {{ counter-reset: page {len(book.pages)}; }}")
             book.append(BytesIO(page.pdf(prefer_css_page_size=True)))
-        chromium.close()
     part = target.with_suffix(".part")
     book.write(part)
     part.replace(target)  # complete, or not there

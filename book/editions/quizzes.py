@@ -37,13 +37,20 @@ class Item(NamedTuple):
 
 def export(book: Path, out: Path) -> int:
     """Write quizzes.xml of the sources in ``book``; return how many questions."""
-    items = [item for chapter in chapters(book) for item in quiz_items(chapter.path)]
-    items += misconceptions(book / "book" / "teach.md")
     by_key = keys(book)
-    items = [_numbered(item, by_key) for item in items]
+    by_category = {
+        f"{chapter.number} {spelled(chapter.title, by_key, chapter.name)}": quiz_items(chapter.path)
+        for chapter in chapters(book)
+    }
+    by_category["Misconceptions"] = misconceptions(book / "book" / "teach.md")
+    numbered = {
+        category: [_numbered(item, by_key) for item in items]
+        for category, items in by_category.items()
+        if items
+    }
     out.mkdir(parents=True, exist_ok=True)
-    (out / "quizzes.xml").write_text(moodle(items), encoding="utf-8")
-    return len(items)
+    (out / "quizzes.xml").write_text(moodle(numbered), encoding="utf-8")
+    return sum(map(len, numbered.values()))
 
 
 def _numbered(item: Item, by_key: Mapping[str, Page]) -> Item:
@@ -59,14 +66,14 @@ def quiz_items(notebook: Path) -> list[Item]:
     """The quiz questions of a chapter, in order."""
     cells = nbformat.read(notebook, as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    items = []
+    items: list[Item] = []
     for quiz in re.findall(
         r"^:::\{admonition\}[^\n]*\n:class: quiz\n(.*?)^:::$", text, re.MULTILINE | re.DOTALL
     ):
         for part in re.split(r"^\d+\. ", quiz, flags=re.MULTILINE)[1:]:
             asked, *lines = part.strip().split("\n")
-            found = [_OPTION.match(line) for line in lines]
-            if None in found:
+            found = [option for line in lines if (option := _OPTION.match(line))]
+            if len(found) < len(lines):
                 raise ValueError(
                     f"{notebook}: an option of {asked!r} has no explanation in italics; add one"
                 )
@@ -78,7 +85,7 @@ def quiz_items(notebook: Path) -> list[Item]:
 def misconceptions(page: Path) -> list[Item]:
     """Return what students say, false and true, from the two tables of the teacher's page."""
     text = page.read_text(encoding="utf-8")
-    items = []
+    items: list[Item] = []
     for head, true in (("a student says", False), ("true all the same", True)):
         found = re.search(
             rf"^\| {head} \|.*?\n\|[-| ]+\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL
@@ -93,24 +100,33 @@ def misconceptions(page: Path) -> list[Item]:
     return items
 
 
-def moodle(items: Iterable[Item]) -> str:
+def moodle(by_category: Mapping[str, Iterable[Item]]) -> str:
     """Write questions as Moodle XML, with an explanation for every option."""
     root = ET.Element("quiz")
-    for item in items:
-        question = ET.SubElement(root, "question", type="multichoice")
-        _text(ET.SubElement(question, "name"), item.name)
-        _text(ET.SubElement(question, "questiontext", format="html"), _html(item.text))
-        ET.SubElement(question, "defaultgrade").text = "1"
-        ET.SubElement(question, "single").text = "true"
-        ET.SubElement(question, "shuffleanswers").text = "true"
-        for option in item.options:
-            answer = ET.SubElement(
-                question, "answer", fraction="100" if option.right else "0", format="html"
-            )
-            ET.SubElement(answer, "text").text = _html(option.text)
-            _text(ET.SubElement(answer, "feedback", format="html"), _html(option.why))
+    for category, items in by_category.items():
+        place = ET.SubElement(root, "question", type="category")
+        # Moodle reads a slash as the end of a category's name.
+        title = category.replace("/", "//")
+        _text(ET.SubElement(place, "category"), f"$course$/top/{title}")
+        for item in items:
+            _add_question(root, item)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True)
+
+
+def _add_question(root: ET.Element, item: Item) -> None:
+    """Add a question with its options."""
+    question = ET.SubElement(root, "question", type="multichoice")
+    _text(ET.SubElement(question, "name"), item.name)
+    _text(ET.SubElement(question, "questiontext", format="html"), _html(item.text))
+    ET.SubElement(question, "defaultgrade").text = "1"
+    ET.SubElement(question, "single").text = "true"
+    ET.SubElement(question, "shuffleanswers").text = "true"
+    for option in item.options:
+        fraction = "100" if option.right else "0"
+        answer = ET.SubElement(question, "answer", fraction=fraction, format="html")
+        ET.SubElement(answer, "text").text = _html(option.text)
+        _text(ET.SubElement(answer, "feedback", format="html"), _html(option.why))
 
 
 def _text(parent: ET.Element, text: str) -> None:

@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -42,17 +43,16 @@ def read_values(executed: Path) -> dict[str, str]:
     return values
 
 
-def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[str, NotebookNode]:
+def live_notebooks(
+    root: Path, executed: Path, students: bool = False, wheel_address: str = ""
+) -> dict[str, NotebookNode]:
     """Return every chapter of a build for JupyterLab by file name; for students, unsolved.
 
     ``root`` holds ``notebooks/``, ``book/`` and ``pyproject.toml``; ``executed`` is as for
-    `read_values`.
+    `read_values`. With a ``wheel_address`` a first cell installs the package where it is missing.
     """
-    chapters = {
-        path: nbformat.read(path, as_version=4)
-        for path in sorted((root / "notebooks").glob("*.ipynb"))
-    }
-    book = _book_of(root, chapters, read_values(executed))
+    chapters = _read_notebooks(root)
+    book = replace(read_book(root, executed), wheel_address=wheel_address)
     live = {}
     for path, notebook in chapters.items():
         is_left_out = students and f"notebooks/{path.stem}" in TEACHERS
@@ -62,13 +62,21 @@ def live_notebooks(root: Path, executed: Path, students: bool = False) -> dict[s
     return live
 
 
-def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[str, str]) -> Book:
-    """What chapters need to know of each other."""
+def _read_notebooks(root: Path) -> dict[Path, NotebookNode]:
+    """The chapters as their authors wrote them."""
+    return {
+        path: nbformat.read(path, as_version=4)
+        for path in sorted((root / "notebooks").glob("*.ipynb"))
+    }
+
+
+def read_book(root: Path, executed: Path) -> Book:
+    """Return what chapters need to know of each other; arguments as for `live_notebooks`."""
     titles: dict[str, str] = {}
     equations: dict[str, str] = {}
     numbers: dict[str, str] = {}
     number_by_stem = {page.stem: page.number for page in pages(root)}
-    for path, notebook in chapters.items():
+    for path, notebook in _read_notebooks(root).items():
         text = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         titles |= dict(_labelled(text))
         number_of_page = number_by_stem.get(path.stem, "")
@@ -79,9 +87,9 @@ def _book_of(root: Path, chapters: Mapping[Path, NotebookNode], values: Mapping[
         for number, label in enumerate(_EQUATION.findall(text), 1):
             equations[label] = f"{front}{number}"
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    install = INSTALL.format(wheel=f"adalib-{project['version']}-py3-none-any.whl")
+    install = INSTALL.format(wheel=f"adalib_book-{project['version']}-py3-none-any.whl")
     works = read_works(root / "book" / "references.bib")
-    return Book(values, works, titles, equations, numbers, install, keys(root))
+    return Book(read_values(executed), works, titles, equations, numbers, install, keys(root))
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:

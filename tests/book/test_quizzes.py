@@ -52,9 +52,12 @@ def test_three_questions_each_with_one_right_option_in_no_fixed_place(name):
 
 def test_moodle_xml():
     """What Moodle's format asks of a question of several options."""
-    root = ET.fromstring(moodle(ITEMS).encode())
-    assert (root.tag, len(root)) == ("quiz", len(ITEMS))
-    for question in root:
+    root = ET.fromstring(moodle({"1 One/two": ITEMS}).encode())
+    category, *questions = root
+    assert category.get("type") == "category"
+    assert category.findtext("category/text") == "$course$/top/1 One//two"
+    assert (root.tag, len(questions)) == ("quiz", len(ITEMS))
+    for question in questions:
         assert question.get("type") == "multichoice"
         assert question.findtext("name/text")
         assert question.find("questiontext").get("format") == "html"
@@ -75,7 +78,7 @@ def test_misconceptions_are_questions_of_true_or_false(tmp_path):
     assert item.text == "All is $x$."
     assert [option.right for option in item.options] == [False, True]
     assert "this" in item.options[1].why
-    assert "\\(x\\)" in moodle([item])
+    assert "\\(x\\)" in moodle({"1": [item]})
     rights = [one.options[0].right for one in misconceptions(ROOT / "book" / "teach.md")]
     assert 0.2 < sum(rights) / len(rights) < 0.8, "not all are false"
 
@@ -83,5 +86,7 @@ def test_misconceptions_are_questions_of_true_or_false(tmp_path):
 def test_the_command_exports_quizzes_and_misconceptions(tmp_path):
     count = export(ROOT, tmp_path / "new")
     written = (tmp_path / "new" / "quizzes.xml").read_text(encoding="utf-8")
-    assert count == len(ET.fromstring(written.encode())) > len(ITEMS)
+    kinds = [question.get("type") for question in ET.fromstring(written.encode())]
+    assert count == kinds.count("multichoice") > len(ITEMS)
+    assert kinds.count("category") == sum(map(bool, QUIZZES.values())) + 1
     assert "{ch}" not in written, "chapters have numbers outside the book"

@@ -1,10 +1,10 @@
-"""Otter assignments: homework with everyone's own tables, and chapters that the teacher names.
+"""Assignments: homework with everyone's own tables, and chapters that the teacher names.
 
 Homework is drawn from a secret that the teacher keeps: every student on the roster gets a notebook
 with tables of their own, and the keys are in the autograder alone. A chapter's notebook is that of
 the student's edition. Its exercises are practice whose solutions the book prints, so a teacher who
-names one grades work, not secrets. Each answer is kept in a variable of its own, which a hidden
-test hands to `adabook.judge`. `adabook.grade` grades a class with the same autograder.
+names one grades work, not secrets. Each answer is kept in a variable of its own. `adabook.grade`
+grades them, a whole class at once or one submission on Gradescope, with the same autograder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import ast
 import json
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,52 +26,52 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from adabook.exercises import checks
 from adabook.exercises.judged import Build, Construction, Proof
-from adabook.grade import SHEET
+from adabook.grade import SHEET, SKIPPED_TAG, file_name
 from adabook.homework import Question, drawn_questions
+from adabook.tasks import Task
 
 _CHECKS = re.compile(r'\bcheck\(\s*"(?P<name>[^"]+)",\s*(?P<answer>\w+)\s*\)')
 _CHAPTER = re.compile(r'\bchecks\("(\w+)"\)')
-_SKIPPED = "otter_ignore"  # Otter's own tag for a cell that grading leaves out
 _POINTS: dict[type, int] = {Build: 3, Construction: 2, Proof: 4}  # a value counts 1
 
-_TEST = '''"""Hidden test of the exercise "{name}"."""
-
-from importlib.util import find_spec
-from runpy import run_path
-
-from otter.test_files import test_case
-
-OK_FORMAT = False
-name = "{slug}"
-points = {points}
-KEYS = {keys}
-
-
-@test_case(points={points}, hidden=True)
-def test_{slug}(env):
-    key = None
-    if KEYS is not None:
-        student = str(env.get("student_id") or "").strip()
-        assert student in KEYS, f"student_id {{student!r}} is not on the roster"
-        key = KEYS[student]
-    # A fresh copy of the judge: what the notebook did to the imported one does not matter.
-    judge = run_path(find_spec("adabook.judge").origin)
-    found = judge["verdict"]("{chapter}", "{name}", env.get("{variable}"), key)
-    assert found.right, found.hint
-'''
+# Gradescope builds a machine with the first script, and runs the second for each submission. The
+# Python lies where another user reaches it, and the keys where none but root does.
+_SETUP = """#!/usr/bin/env bash
+set -euo pipefail
+export UV_PYTHON_INSTALL_DIR=/opt/python PIP_BREAK_SYSTEM_PACKAGES=1
+chmod -R go= /autograder/source
+python3 -m pip install --quiet {uv}
+uv venv --quiet --python {python} /opt/grading
+uv pip install --quiet --python /opt/grading/bin/python \\
+  --constraint /autograder/source/constraints.txt \\
+  "{package}[learn,math,pages] @ file:///autograder/source/{wheel}" \\
+  cloudpickle ipykernel ipywidgets anywidget nbclient
+"""
+_RUN = """#!/usr/bin/env bash
+/opt/grading/bin/python -m adabook.grade --gradescope /autograder
+"""
+_UV = "uv==0.9.9"
 
 _INTRODUCTION = """# {title}
 
-Write your answers into the variables whose names start with `my_`, and hand in this file. `check`
-gives hints and no marks. The marks come from tests that run your notebook from top to bottom in a
-fresh kernel. Reasons in words, between the lines of a proof, are not judged and earn no points.
+Write your id into the next cell and your answers into the variables whose names start with `my_`,
+and hand in this file. `check` gives hints and no marks. The grader runs your notebook from top to
+bottom in a fresh kernel. Reasons in words, between the lines of a proof, are not judged and earn no
+points.
 """
+
+_VALUE = "{0} = None  # your answer"
+_STARTS = {
+    "function": "def {0}(acc, cost, budget):\n    return None  # your code",
+    "proof": "{0} = None  # a list of lines, such as [lambda acc, cost, lam: ..., ...]",
+}
 
 _HOMEWORK = """# Homework of {student}
 
 These tables are yours alone; everyone has others. Write your answers into the variables whose names
-start with `my_`, and hand in this file. Do not change the next cell. To practise with other numbers
-and hints, use `from adabook import homework; homework("practice").check("bill", 2.75)`.
+start with `my_`, and hand in this file; it is worth {total} points. Do not change the next cell. To
+practise with other numbers and hints, use
+`from adabook import homework; homework("practice").check("bill", 2.75)`.
 """
 
 
@@ -101,7 +100,7 @@ def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode
     if named is None:
         return notebook, []
     chapter = named[1]
-    judged = checks(chapter)[0].exercises
+    judged = checks(chapter).exercises
     found = []
     for cell in notebook.cells:
         asked = _CHECKS.search(cell.source) if cell.cell_type == "code" else None
@@ -113,9 +112,10 @@ def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode
         cell.source = re.sub(rf"\b{asked['answer']}\b", exercise.variable, cell.source)
         found.append(exercise)
     for cell in _only_drawing(notebook, whole):
-        cell.metadata["tags"] = [*cell.metadata.get("tags", []), _SKIPPED]
-    title = f"{chapter}: exercises"
-    notebook.cells.insert(0, new_markdown_cell(_INTRODUCTION.format(title=title)))
+        cell.metadata["tags"] = [*cell.metadata.get("tags", []), SKIPPED_TAG]
+    introduction = _INTRODUCTION.format(title=f"{chapter}: exercises")
+    own = 'student_id = ""  # your id'
+    notebook.cells[:0] = [new_markdown_cell(introduction), new_code_cell(own)]
     return notebook, found
 
 
@@ -151,33 +151,44 @@ def _names(source: str, context: type[ast.expr_context]) -> set[str]:
     return names
 
 
-def homework_notebook(student: str, questions: Mapping[str, Question]) -> NotebookNode:
+def homework_notebook(student: str, questions: Mapping[str, Question | Task]) -> NotebookNode:
     """A student's sheet of homework: the id, the tables, and a variable for every answer."""
     tables = pformat(_tables(questions), width=60, sort_dicts=False)
     own = f"student_id = {student!r}\ntables = {tables}"
+    total = sum(question.points for question in questions.values())
     cells = [
-        new_markdown_cell(_HOMEWORK.format(student=student)),
+        new_markdown_cell(_HOMEWORK.format(student=student, total=total)),
         new_code_cell(own),
         new_code_cell(
             "import numpy as np\n\nimport adalib\n\ncost = np.array([1.0, 2.0, 4.0, 8.0])"
         ),
     ]
     for name, question in questions.items():
-        variable = homework_exercise(name).variable
-        where = f"\n\nThe table is `np.array(tables[{name!r}])`." if question.table else ""
-        cells.append(new_markdown_cell(f"**{name}**\n\n```\n{question.text}\n```{where}"))
-        cells.append(new_code_cell(f"{variable} = None  # your answer"))
+        variable = homework_exercise(name, question).variable
+        points = f"{question.points} point{'s' if question.points > 1 else ''}"
+        if isinstance(question, Question):
+            text = f"```\n{question.text}\n```"
+            if question.table:
+                text += f"\n\nThe table is `np.array(tables[{name!r}])`."
+        else:
+            text = question.text
+        cells.append(new_markdown_cell(f"**{name}** ({points})\n\n{text}"))
+        cells.append(new_code_cell(_STARTS.get(name, _VALUE).format(variable)))
     return new_notebook(cells=cells)
 
 
-def _tables(questions: Mapping[str, Question]) -> dict[str, list[list[float]]]:
+def _tables(questions: Mapping[str, Question | Task]) -> dict[str, list[list[float]]]:
     """The tables of a student's questions, by name."""
-    return {name: question.table for name, question in questions.items() if question.table}
+    return {
+        name: question.table
+        for name, question in questions.items()
+        if isinstance(question, Question) and question.table
+    }
 
 
-def homework_exercise(name: str) -> Exercise:
-    """A question of homework as an exercise of one point."""
-    exercise = Exercise("homework", name, "", 1)
+def homework_exercise(name: str, question: Question | Task) -> Exercise:
+    """A question of homework as an exercise."""
+    exercise = Exercise("homework", name, "", question.points)
     return exercise._replace(variable=f"my_{exercise.slug}")
 
 
@@ -186,17 +197,9 @@ def homework_roster(secret: str, students: Sequence[str]) -> dict[str, dict[str,
     roster = {}
     for student in students:
         questions = drawn_questions(student, secret)
-        keys = {name: one.exercise(name)._asdict() for name, one in questions.items()}
-        for key in keys.values():
-            del key["name"]
+        keys = {name: question.key() for name, question in questions.items()}
         roster[student] = {"keys": keys, "tables": repr(_tables(questions))}
     return roster
-
-
-def hidden_test(exercise: Exercise, roster: Mapping[str, Any] | None = None) -> str:
-    """The test file of an exercise; for homework with the key of every student on the roster."""
-    keys = roster and {student: one["keys"][exercise.name] for student, one in roster.items()}
-    return _TEST.format(slug=exercise.slug, keys=keys, **exercise._asdict())
 
 
 def write_homework(secret: str, students: Sequence[str], wheel: Path, target: Path) -> None:
@@ -205,45 +208,48 @@ def write_homework(secret: str, students: Sequence[str], wheel: Path, target: Pa
     (target / "notebooks").mkdir(parents=True)
     for student in students:
         questions = drawn_questions(student, secret)
-        file = re.sub(r"[^\w.@-]", "_", student)
         notebook = homework_notebook(student, questions)
-        nbformat.write(notebook, target / "notebooks" / f"homework-{file}.ipynb")
-    exercises = [homework_exercise(name) for name in questions]
-    _write_autograder(exercises, homework_roster(secret, students), wheel, target)
+        file = target / "notebooks" / f"homework-{file_name(student)}.ipynb"
+        nbformat.write(notebook, file)
+    exercises = [homework_exercise(*one) for one in questions.items()]
+    roster = homework_roster(secret, students)
+    _write_autograder(sheet_of(exercises, students, roster), wheel, target)
 
 
-def write_chapter(student: NotebookNode, whole: NotebookNode, wheel: Path, target: Path) -> None:
+def write_chapter(
+    student: NotebookNode, whole: NotebookNode, students: Sequence[str], wheel: Path, target: Path
+) -> None:
     """Write the assignment of a chapter: a notebook and its autograder."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     notebook, exercises = assignment(student, whole)
     nbformat.write(notebook, target / f"{target.name}.ipynb")
-    _write_autograder(exercises, None, wheel, target)
+    _write_autograder(sheet_of(exercises, students), wheel, target)
 
 
-def _write_autograder(
-    exercises: Sequence[Exercise], roster: Mapping[str, Any] | None, wheel: Path, folder: Path
-) -> None:
-    """Write ``autograder.zip`` in Gradescope's format, with the package and the sheet inside."""
-    tests = folder / "tests"
-    tests.mkdir()
-    for exercise in exercises:
-        file = tests / f"{exercise.slug}.py"
-        file.write_text(hidden_test(exercise, roster), encoding="utf-8")
-    shutil.copy(wheel, folder)
-    package = f"adalib[learn,math,pages] @ file:///autograder/source/files/{wheel.name}"
-    requirements = f"{package}\ncloudpickle\nipykernel\nipywidgets\nanywidget\n"
-    (folder / "requirements.txt").write_text(requirements, encoding="utf-8")
-    options = ["--tests-dir", "tests", "--requirements", "requirements.txt", "--output-path"]
-    subprocess.run(
-        [sys.executable, "-m", "otter", "generate", *options, "autograder.zip", wheel.name],
-        cwd=folder,
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
-    sheet = {"exercises": [exercise._asdict() for exercise in exercises], "roster": roster}
-    with zipfile.ZipFile(folder / "autograder.zip", "a", zipfile.ZIP_DEFLATED) as pack:
+def sheet_of(
+    exercises: Sequence[Exercise],
+    students: Sequence[str],
+    roster: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What `adabook.grade` reads: exercises, students and, for homework, keys and tables."""
+    return {
+        "exercises": [exercise._asdict() for exercise in exercises],
+        "students": list(students),
+        "roster": roster,
+    }
+
+
+def _write_autograder(sheet: Mapping[str, Any], wheel: Path, folder: Path) -> None:
+    """Write ``autograder.zip`` in Gradescope's format, which none but its owner can read."""
+    target = folder / "autograder.zip"
+    target.touch(mode=0o600)
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    package = wheel.name.partition("-")[0]
+    setup = _SETUP.format(uv=_UV, python=python, package=package, wheel=wheel.name)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr("setup.sh", setup)
+        pack.writestr("run_autograder", _RUN)
         pack.writestr(SHEET, json.dumps(sheet, ensure_ascii=False))
-    shutil.rmtree(tests)  # the keys go to the autograder alone
-    (folder / "requirements.txt").unlink()
-    (folder / wheel.name).unlink()
+        pack.write(wheel.parents[1] / "constraints.txt", "constraints.txt")
+        pack.write(wheel, wheel.name)
