@@ -20,12 +20,12 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor otter exam slides quizzes wheel test lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes space wheel test lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
-book: $(VENV)/book.stamp wheel  ## build the book, running the notebooks that changed
+book: $(VENV)/book.stamp wheel  ## build the book; it says why notebooks run
 	@$(ONE_THREAD) $(VENV)/bin/jupyter-book build . -W --keep-going || { rm -rf _build/.doctrees; exit 1; }
 	@echo "Open  file://$(CURDIR)/_build/html/index.html"
 
@@ -50,17 +50,20 @@ student: book  ## to hand out: book and notebooks without solutions, in _build/s
 instructor: book  ## for teachers alone: exam, answers to prompts, notes on grading, in _build/instructor
 	@$(EDITIONS) instructor
 
-otter: book $(VENV)/otter.stamp  ## homework with a secret of yours, in _build/otter (ROSTER=ids.txt SECRET=... CHAPTERS="oracle budgets")
-	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) otter
+homework: book  ## homework with a secret of yours, in _build/homework (ROSTER=ids.txt SECRET=... CHAPTERS="oracle budgets")
+	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) homework
 
-exam: $(VENV)/book.stamp  ## an exam with new numbers, and its key apart, in _build/exam (NAME=autumn)
-	@NAME="$(NAME)" $(EDITIONS) exam
+exam: $(VENV)/book.stamp browser  ## an exam with new numbers from your secret, and its key apart, in _build/exam (NAME=autumn SECRET=...)
+	@NAME="$(NAME)" SECRET="$(SECRET)" $(EDITIONS) exam
 
-slides: book  ## one deck per chapter, for a projector, in _build/slides
+slides: book  ## decks for the chapters of the two-week plan, for a projector, in _build/slides
 	@$(EDITIONS) slides
 
 quizzes: $(VENV)/book.stamp  ## the quizzes as Moodle XML, in _build/quizzes
 	@$(EDITIONS) quizzes
+
+space: $(VENV)/book.stamp  ## the explorer as a static Space for Hugging Face, in _build/space
+	@$(EDITIONS) space
 
 wheel: dist/.built  ## build the package, with its data, as one file in dist/; needs nothing of the book
 	@ls dist/*.whl
@@ -82,12 +85,13 @@ test: book  ## run every check: style, the package, the book in a browser, a rea
 	wait $$style; style=$$?; cat _build/lint.log; test $$tests$$style = 00 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 
-lint: $(VENV)/test.stamp  ## check style, spelling, types, and who imports whom
+lint: $(VENV)/test.stamp  ## check style, spelling, types, who imports whom, and the workflows
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(VENV)/bin/codespell
 	@$(VENV)/bin/lint-imports --no-logo
 	@$(PY) -m mypy
+	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/browser.py
@@ -119,10 +123,6 @@ $(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
 	@echo "Installing into $(VENV) ..."
 	@$(INSTALL) -r requirements.txt -c constraints.txt
 	@$(INSTALL) --no-deps --no-build-isolation -e .
-	@touch $@
-
-$(VENV)/otter.stamp: $(VENV)/book.stamp requirements-otter.txt
-	@$(INSTALL) -r requirements-otter.txt -c constraints.txt
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/book.stamp requirements-test.txt requirements-llm.txt

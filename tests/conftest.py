@@ -73,9 +73,13 @@ def toc_pages() -> list[str]:
 
 @functools.cache
 def prose(name: str) -> str:
-    """The Markdown of a notebook as it is kept, an empty line between two cells."""
+    """The Markdown of a notebook's page as it is kept, an empty line between two cells."""
     cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells
-    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return "\n\n".join(
+        cell.source
+        for cell in cells
+        if cell.cell_type == "markdown" and "remove-cell" not in cell.metadata.get("tags", [])
+    )
 
 
 def live_cells(path: Path) -> list[tuple[str, bool, bool]]:

@@ -131,7 +131,8 @@ def test_shipped_classes_are_the_judges(name):
 
 def test_no_text_of_a_benchmark_is_here():
     """No shipped line holds a sentence: no text is long, and none has more than three words."""
-    for name in (*BENCHMARKS, *make_cards.published(), *make_cards.efforts()):
+    shipped = (*BENCHMARKS, *make_cards.published(), *make_cards.efforts())
+    for name in (*shipped, *make_cards.PAPER_MODELS):
         with gzip.open(DATA / "answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
             strings = {json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', file.read())}
         strings = {text for text in strings if not re.fullmatch(r"rec\w{14}", text)}  # ids of GPQA
@@ -151,6 +152,30 @@ def test_the_published_answers_are_as_right_as_their_authors_say():
         assert low - 0.005 <= one <= many <= high + 0.02, (
             name
         )  # our judge sees some more that are equal
+
+
+def test_the_papers_models_are_as_right_as_their_sources_say():
+    gpt = adalib.load("gsm8k-gpt4omini")
+    assert (gpt.n, gpt.samples) == (1318, 40)
+    undecided = (gpt.values.mean(axis=1) > 0) & (gpt.values.mean(axis=1) < 1)
+    assert undecided.sum() == 571
+    expected = (0.886, 0.889, 0.923, 0.935, 0.941)  # two share ties here, and not there
+    np.testing.assert_allclose(gpt.table().acc.mean(axis=0), expected, atol=3e-3)
+    qwen = adalib.load("math-qwen7b")
+    assert (qwen.n, qwen.samples, qwen.extras["right_hot"][0]) == (7869, 50, 50)
+    assert np.mean(qwen.extras["right_math_of_8"]) / 8 == pytest.approx(0.835, abs=6e-4)
+    assert np.mean(qwen.extras["vote_math_of_8"]) == pytest.approx(0.875, abs=6e-4)
+
+
+def test_numbers_of_a_text_are_those_of_other_answers_to_the_same_question():
+    """The two projects number GSM8K alike: what was read off a text is equal in both files."""
+    gpt = adalib.load("gsm8k-gpt4omini")
+    own = adalib.load("gsm8k-qwen15")
+    read = dict(zip(gpt.ids, gpt.extras["read"], strict=True))
+    shared = [i for i, name in enumerate(own.ids) if name in read]
+    assert len(shared) > 290
+    for i in shared:
+        assert own.extras["read"][i] == read[own.ids[i]]
 
 
 def test_efforts_are_as_their_source_says():
@@ -174,7 +199,14 @@ def test_every_setting_has_its_card(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["word-fewshot", "drill-fewshot", "gsm8k-qwen15", *make_cards.published()]
+    "name",
+    [
+        "word-fewshot",
+        "drill-fewshot",
+        "gsm8k-qwen15",
+        *make_cards.published(),
+        *make_cards.PAPER_MODELS,
+    ],
 )
 def test_cards_say_what_the_data_says(name):
     """One card of each kind: one script writes them all."""

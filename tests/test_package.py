@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -24,7 +27,7 @@ def shipped(folder: str) -> set[str]:
 
 def test_the_wheel_is_whole():
     """The one that `make book` has put next to the book."""
-    wheels = list((ROOT / "dist").glob("adalib-*.whl"))
+    wheels = list((ROOT / "dist").glob("adalib_book-*.whl"))
     if not wheels:
         pytest.fail("there is no wheel in dist/: run `make wheel` first", pytrace=False)
     with zipfile.ZipFile(wheels[0]) as wheel:
@@ -32,9 +35,34 @@ def test_the_wheel_is_whole():
     expected = (
         shipped("adalib")
         | {path.removeprefix("book/") for path in shipped("book/adabook")}
-        | {f"adalib/{path}" for path in shipped("data")}
+        | {f"adalib/{path}" for path in shipped("data") if not path.endswith(".py")}
     )
     assert expected - held == set(), "name their kinds under package-data in pyproject.toml"
+    # Data travels with the package; the scripts that made it stay in the project.
+    assert [path for path in held if path.startswith("adalib/data/") and path.endswith(".py")] == []
+
+
+def test_nobody_is_told_to_install_the_package_of_another():
+    """On PyPI `adalib` is somebody else's; ours is `adalib-book`, imported as adalib."""
+    foreign = re.compile(
+        r"(?<![\w/.-])adalib\[[a-z]|pip3? install [^\n`#;&|]*(?<![\w/.-])adalib(?![\w-])|adalib-\d"
+    )
+    ours = ["pip install 'adalib-book[math]'", "pip install adalib-book", "import adalib"]
+    theirs = [
+        "pip install adalib",
+        "pip install -U 'adalib[math]'",
+        "adalib-0.4.0",
+        "adalib[x]",
+    ]
+    assert not any(map(foreign.search, ours))
+    assert all(map(foreign.search, theirs))
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    for name in listed.stdout.decode().strip("\0").split("\0"):
+        file = ROOT / name
+        if file == Path(__file__) or not file.is_file():
+            continue
+        found = foreign.search(file.read_bytes().decode("utf-8", "ignore"))
+        assert not found, f"{name}: {found[0]!r} names another package; write adalib-book"
 
 
 def test_the_tests_run_against_this_checkout():

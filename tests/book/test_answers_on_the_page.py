@@ -47,12 +47,12 @@ def page(play):
     record."""
     exercises = [*(exercise for exercise, _, _ in CASES), NAMED]
     boxes = "".join(
-        checks("data")[0](name, None)._repr_html_()
+        checks("data")(name, None)._repr_html_()
         for name in [*(one.name for one in exercises), "code"]
     )
     record = json.dumps({"data": {one.name: one._asdict() for one in exercises}})
     return play(
-        f"{boxes}<script>window.adalibRecorded = {record}</script>", "exercises.js", "progress.js"
+        f"{boxes}<script>window.adalibExercises = {record}</script>", "exercises.js", "progress.js"
     )
 
 

@@ -46,6 +46,14 @@ def test_the_head_of_a_page(html, page):
     assert not soup(page).select(".cell > details.adalib-code.above-input + .cell_output")
 
 
+@pytest.mark.parametrize("page", toc_pages())
+def test_no_script_keeps_a_page_waiting(html, page):
+    scripts = [tag for tag in soup(page).find_all("script", src=True) if not tag.has_attr("defer")]
+    assert [tag["src"].split("?")[0].split("/")[-1] for tag in scripts] == [
+        "documentation_options.js"
+    ]
+
+
 @functools.cache
 def places(page: str) -> set[str]:
     """What a link may name on a page; nothing on what is no page."""
@@ -113,6 +121,16 @@ def test_chapters_lead_to_each_other(html, page):
         hidden.decompose()
     unlinked = re.findall(r"\b(?:[Cc]hapter|[Aa]ppendix)\s+(\d+|[A-Z])\b", article.get_text())
     assert set(unlinked) <= {page.number}
+
+
+def test_every_data_card_is_on_its_page(html):
+    """A setting that came or went is a line of ``book/data-cards.md``."""
+    cards = {path.stem for path in (ROOT / "data" / "cards").glob("*.md")}
+    included = re.findall(
+        r"\{include\} \.\./data/cards/(.+)\.md",
+        (ROOT / "book" / "data-cards.md").read_text("utf-8"),
+    )
+    assert sorted(included) == sorted(cards)
 
 
 def test_links_inside_the_book_lead_somewhere(html):
@@ -231,6 +249,7 @@ def test_a_gain_on_the_page_is_the_gain_that_was_computed(page, html):
 
 def test_the_page_for_what_is_not_there_counts_its_links_from_the_books_address(html):
     page = soup("404")
-    assert page.select_one("head base")["href"].endswith("/")
-    links = [link["href"] for link in page.select("article a")]
-    assert links == [f"{toc_pages()[0]}.html"]
+    assert "Page not found" in page.find("h1").get_text()
+    links = [link["href"] for link in page.select("nav a.reference.internal[href]")]
+    assert f"/{toc_pages()[1]}.html" in links
+    assert all(link.startswith(("/", "#")) for link in links)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import adalib
+from adabook.paper import models
 from adabook.recorded import recorded, recorded_cells
 
 
@@ -50,15 +51,34 @@ def test_race_quicker_than_one_answer_and_between_parallel_and_one_by_one():
     assert record["gsm8k"]["race", 2]["over"]["parallel"][1] <= 0
 
 
-def test_menus_text_gains_on_home_made_sets_and_stopping_everywhere():
+def test_stopping_a_watcher_passes_the_cross_fitted_oracle_of_gpt_4o_mini():
+    found = models.frame()
+    found = found[(found.paid == "answers") & (found.taught == 1000)]
+    by_policy = found.set_index(["set", "policy", "target"]).sort_index()
+    for target in (1.5, 2, 3):
+        every = by_policy.loc["gsm8k-gpt4omini", "all signals", target]
+        in_sample = by_policy.loc["gsm8k-gpt4omini", "oracle_in_sample", target]
+        assert every.lead_low > 0
+        assert every.gain < in_sample.gain + 0.001  # it hardly leaves the band
+        for name in ("gsm8k-1.5b", "math-1.5b"):
+            assert by_policy.loc[name, "votes", target].lead_high < 0
+
+
+def test_menus_what_stopping_gains_with_every_model():
     record = recorded_cells("minds")
-    for part in ("gsm8k-qwen05", "gsm8k-qwen15", "math-qwen05", "math-qwen15"):
-        assert record[part]["stopping: all three", 2]["gain_low"] > 0
-        for policy in ("label policy", "curve policy", "noise"):
-            assert record[part][policy, 2]["gain_low"] <= 0
-    for part in ("word-fewshot", "story-qwen05", "story-qwen15"):
-        assert record[part]["curve policy", 2]["gain_low"] > 0
-        assert record[part]["noise", 2]["gain_low"] <= 0
+    by_answer = {part: cells for part, cells in record.items() if part.endswith("answers")}
+    for part, cells in by_answer.items():
+        votes, by_token = cells["votes", 2], record[part.replace("answers", "tokens")]
+        assert by_token["votes", 2]["gain"] < votes["gain"] < 0.031
+        if part.startswith("math500"):
+            assert votes["gain"] < 0.01
+            assert 3.5 < votes["mix_cost"] < 4.7
+    mini = by_answer["gsm8k-gpt4omini, answers"]
+    assert mini["votes", 2]["gain"] > 0.9 * mini["oracle", 2]["gain"]
+    gpqa = [cells for part, cells in by_answer.items() if part.startswith("gpqa")]
+    none, *half = sorted(cells["votes", 2]["gain"] / cells["oracle", 2]["gain"] for cells in gpqa)
+    assert none < 0.1
+    assert all(0.4 < share < 0.6 for share in half)
 
 
 def test_menus_a_moved_policy_keeps_its_gain_and_misses_its_budget():

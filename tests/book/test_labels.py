@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import labels
 from bs4 import BeautifulSoup
+
+from press import labels
 
 KNOWN = {"estimation-windows": ("notebooks/05", "id3"), "here": ("notebooks/12", "id1")}
 

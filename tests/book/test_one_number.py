@@ -20,8 +20,6 @@ budgets_over referee_by_targeting
 budgets_under referee_by_nine
 estimation_math_ratio referee_by_windows_claim
 estimation_math_jensen referee_by_upper
-estimation_math_agree referee_by_few_trials
-estimation_math_error referee_by_one_trial
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 

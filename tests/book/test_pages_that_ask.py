@@ -87,22 +87,10 @@ def test_a_budget_for_each_kind_is_spent(play, word):
     page.wait_for_function("location.hash === '#kinds=4%2C4%2C4%2C1'")
 
 
-def test_a_kind_is_marked_in_figure_table_and_game_and_a_figure_is_saved(play, word):
-    names = [kind["name"] for kind in kinds(word).data["kinds"]]
-    figure = show(accuracy_curves([1, 2], {name: [0.1, 0.2] for name in names}), alt="Four lines.")
-    rows = table(pd.DataFrame({"kind": names, "questions": [1, 2, 3, 4]}))
-    markup = figure._repr_html_() + rows.html + kinds(word).html
-    page = play(markup, "kinds.js", "linked.js", "near.js", "figures.js")
+def test_a_figure_is_saved(play):
+    figure = show(accuracy_curves([1, 2], {"hard": [0.1, 0.2]}), alt="One line.")
+    page = play(figure._repr_html_(), "near.js", "figures.js")
     page.evaluate(DRAWN)
-    opacities = "document.querySelector('.js-plotly-plot').data.map(({ opacity }) => opacity)"
-    marked = page.locator(".adalib-linked")
-    page.get_by_role("radiogroup", name=names[1]).get_by_text("4", exact=True).tap()
-    assert [text.split()[0] for text in marked.all_inner_texts()] == [names[1]] * 2
-    assert page.evaluate(opacities) == [0.2, 1, 0.2, 0.2]
-    page.locator("tbody tr").nth(3).tap()
-    assert [text.split()[0] for text in marked.all_inner_texts()] == [names[3]] * 2
-    page.get_by_role("radiogroup", name=names[0]).get_by_role("radio").nth(1).focus()
-    assert page.evaluate(opacities) == [1, 0.2, 0.2, 0.2]
     for form, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with page.expect_download() as download:
             page.get_by_role("button", name=f"Save this figure as {form}").press("Enter")

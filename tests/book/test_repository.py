@@ -45,3 +45,11 @@ def test_a_workflow_only_calls_targets_of_the_makefile(path):
 def test_the_article_has_the_length_that_its_journal_asks_for():
     words = (ROOT / "paper.md").read_text("utf-8").split("---", 2)[2].split()
     assert 250 <= len(words) <= 1000
+
+
+def test_the_page_on_set_up_has_the_messages_that_make_ends_with():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    messages = re.findall(r'echo "([^"$]*)" >&2; exit 1', makefile)
+    page = (ROOT / "book" / "troubleshooting.md").read_text("utf-8")
+    assert len(messages) >= 2
+    assert [message for message in messages if f"    {message}\n" not in page] == []

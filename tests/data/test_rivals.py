@@ -269,3 +269,28 @@ def test_answers_that_agree_or_repeat():
     assert not stops(rivals.Agreeing(2), (1, 1, 1))
     votes = count_votes([[0, 1, 0, 0]], np.zeros((1, 4)))
     assert rivals.InARow(2).stops(votes).tolist() == [[False] * 3 + [True]]
+
+
+def test_the_posterior_is_bayes_by_the_definition():
+    """Each likelihood multiplied out: for every answer seen so far, and for one not seen yet."""
+    rng = np.random.default_rng(4)
+    classes = rng.integers(-1, 4, size=(30, 12))
+    certainty = rng.uniform(0.2, 0.95, size=classes.shape)
+    lengths = np.ones(classes.shape).cumsum(axis=1)
+    fields = {"logprob": np.log(certainty)}
+    streams = Streams(np.arange(30), classes, (classes == 0) * 1.0, lengths, fields.get)
+    stops, worth = rivals.Believed(0.9, 10).play(streams)
+    for row, sure, stop, value in zip(classes, certainty, stops, worth, strict=True):
+        for n in range(1, 11):
+            came = [(own, c) for own, c in zip(row[:n], sure[:n], strict=True) if own >= 0]
+            seen = sorted({own for own, _ in came})
+            others = max(len(seen), 1)
+            likelihood = [
+                math.prod(c if own == truth else (1 - c) / others for own, c in came)
+                for truth in (*seen, None)
+            ]
+            best = max(likelihood[:-1], default=0) / sum(likelihood)
+            if best >= 0.9 or n == 10:
+                assert n == stop + 1
+                assert value == float(bool(seen) and seen[np.argmax(likelihood[:-1])] == 0)
+                break

@@ -39,7 +39,7 @@ def test_numbers_that_nobody_learns_are_the_same_on_a_bare_system(found):
     assert bare["cores"] == 1
     for name in ("lam", "accuracy", "solved", "explored", "same", "checked"):
         assert bare[name] == whole[name], name
-    assert (bare["same"], bare["checked"]) == ([True, False], "Exercise oracle: right.")
+    assert (bare["same"], bare["checked"]) == ([True, False], 'Exercise "oracle": right.')
     for policy in ("oracle", "oracle_in_sample", "mix", "fixed", "length", "margin", "esc"):
         assert bare["rows"][policy] == pytest.approx(whole["rows"][policy], abs=1e-12), policy
 

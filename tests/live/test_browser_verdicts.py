@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT, live_cells
 
 import contents
-from adabook.exercises import JUDGED, recorded
+from adabook.exercises import JUDGED, value_exercises
 from editions import pyodide
 
 CODE = ("tests/live/verdicts.py", "tests/adabook/roads.py")
@@ -51,7 +51,7 @@ def served(tmp_path):
 
 def is_live(page) -> bool:
     """Whether a chapter has exercises and runs in its page; trees of XGBoost do not."""
-    has_exercises = page.key in {*recorded(), *(chapter for chapter, _ in JUDGED)}
+    has_exercises = page.key in {*value_exercises(), *(chapter for chapter, _ in JUDGED)}
     metadata = nbformat.read(page.path, as_version=4).metadata if has_exercises else {}
     return has_exercises and metadata.get("adalib", {}).get("live", True)
 
@@ -77,7 +77,14 @@ def test_verdicts_are_those_of_other_platforms(served, new_page):
     verdicts = [json.loads(line) for line in shown.splitlines() if line.startswith('["')]
     differing = [" / ".join(verdict) for verdict in verdicts if verdict[3] != "right."]
     assert not differing, "\n".join(differing)
-    wanted = {*JUDGED, *((chapter, name) for chapter in recorded() for name in recorded()[chapter])}
+    wanted = {
+        *JUDGED,
+        *(
+            (chapter, name)
+            for chapter, exercises in value_exercises().items()
+            for name in exercises
+        ),
+    }
     live = {page.key for page in contents.pages() if is_live(page)}
     judged = {"solution": set(), "other road": set()}
     for kind, chapter, name, _ in verdicts:

@@ -151,7 +151,7 @@ def test_values_are_shown_as_a_notebook_shows_them(cells):
     kind, html = module.shown(go.Figure(go.Bar(y=[1, 2])))
     assert kind == "html"
     assert "plotly-graph-div" in html
-    check, _ = checks("oracle")
+    check = checks("oracle")
     assert module.shown(check("oracle", None))[0] == "unanswered"
     assert (
         module.shown(check("oracle", lambda acc, cost, lam: [0] * len(acc)))[0] == "html"

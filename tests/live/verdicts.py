@@ -11,7 +11,7 @@ import re
 
 from adabook.exercises import JUDGED, Checker, checks, judged
 
-VERDICT = re.compile(r"^Exercise (.+?): (.*)", re.M)
+VERDICT = re.compile(r'^Exercise "(.+?)": (.*)', re.M)
 
 
 def report(chapters, roads):
@@ -29,7 +29,7 @@ def report(chapters, roads):
     for chapter, name in JUDGED:
         try:
             answer = roads[chapter, name]()
-            verdict = VERDICT.match(repr(checks(chapter)[0](name, answer)))[2]
+            verdict = VERDICT.match(repr(checks(chapter)(name, answer)))[2]
         except Exception as error:
             verdict = f"{type(error).__name__}: {error}"
         _print("other road", chapter, name, verdict)
@@ -51,7 +51,7 @@ def _solved(cells):
             page.run(at)
         text = "".join(shown)
         verdicts = VERDICT.findall(text)
-        if verdicts or "check(" in source or "solution(" in source:
+        if verdicts or "check(" in source:
             yield verdicts[-1] if verdicts else (f"cell {at + 1}", text)
 
 
