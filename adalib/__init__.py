@@ -38,7 +38,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "learn.curve_policy": ["CurvePolicy"],
         "sequential.policy": ["PricedStopping"],
         "sequential.race": ["PricedRace"],
-        "sequential.peers": ["TunedRules"],
+        "sequential.published_rules": ["TunedRules"],
         "sequential.budget": ["BudgetController"],
         "evaluate.baselines": ["Plan", "best_mix", "noise_features"],
         "evaluate.intervals": ["mean_interval"],

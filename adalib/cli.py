@@ -402,7 +402,7 @@ def fit(
     from adalib.datasets.menu import Menu
     from adalib.evaluate.compare import column
     from adalib.router import TAUGHT
-    from adalib.sequential.policy import PricedStopping
+    from adalib.sequential.priced_stopping import PricedStopping
     from adalib.sequential.race import PricedRace
 
     if Path(out, "router.json").exists():

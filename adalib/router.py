@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adalib.datasets.files import DataError, number, read_json, read_whole, reading, write_lines
-from adalib.datasets.folds import drawn
+from adalib.datasets.folds import subsample
 from adalib.datasets.responses import Responses
 from adalib.endpoint import Answer, Ask
 from adalib.learn.embedding import TextEmbedding, embedding_of, question_values
 from adalib.sequential.budget import BudgetController
-from adalib.sequential.policy import PricedStopping
 from adalib.sequential.priced import LEAST
+from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_session import RaceSession, Runner
 from adalib.vote.answers import ClassesSoFar
@@ -170,7 +170,7 @@ class Router:
         Router
         """
         policy = copy.deepcopy(policy or PricedStopping(("votes", "text")))
-        rows = drawn(range(responses.n), TAUGHT, seed)
+        rows = subsample(range(responses.n), TAUGHT, seed)
         lesson = responses.take(rows)
         groups = None if groups is None else [groups[row] for row in rows]
         reads_text = policy.signals is None or "text" in policy.signals

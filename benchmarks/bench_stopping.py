@@ -15,7 +15,7 @@ from adalib.evaluate.compare import stopping_policies
 from adalib.evaluate.heldout import held_out
 from adalib.evaluate.trials import planning_policies
 from adalib.learn.features import text_features
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 
 
 def main() -> None:

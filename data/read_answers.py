@@ -96,7 +96,7 @@ def without_texts(line: dict) -> dict:
 
 
 def read_text(question: str) -> dict:
-    """What a question's text says, in numbers: see `adalib.datasets.responses.ReadText`."""
+    """Return the numbers of a text that a `QuestionWithFeatures` carries."""
     features = [
         *text_values([question])[0].tolist(),
         *extra_features([question]).to_numpy()[0].tolist(),

@@ -26,7 +26,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 
 #: The answers behind every part: 300 questions answered 96 times, or all with 48 answers each.
 SETS: dict[str, Callable[[], Responses]] = {

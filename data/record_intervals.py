@@ -32,7 +32,7 @@ from adalib.evaluate.verdict import WRONG as VERDICT_WRONG
 from adalib.evaluate.verdict import Judgement, judge
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 
 SIZES = (31, 60, 120, 300)
 SAMPLES = 2000

@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 
 from adabook.recorded import record
 from adalib.datasets.populations import Population
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.replay import shares_of
 from adalib.sequential.streams import Streams
 

@@ -40,18 +40,18 @@ from adabook.paper.counts import bounded_votes, bounds
 from adabook.paper.settings import TARGETS, benchmark
 from adabook.recorded import figures, record
 from adalib.datasets.files import read_lines
-from adalib.datasets.folds import deal, drawn
+from adalib.datasets.folds import deal, subsample
 from adalib.datasets.loading import load, text_hash
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import Blind, Learner, Planner, Questions, planned
+from adalib.evaluate.trials import Learner, Planner, Questions, WithFeatures, planned
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 
 #: Numbers of training questions on a common axis, as far as a set has them, besides TAUGHT.
 LESSONS = (FEW, 500, 5000)
@@ -129,9 +129,9 @@ def labels_and_curves(
     return {
         "label": LabelPolicy(seed=seed),
         "curve": curve,
-        "curve, surface": Blind(curve, paper[list(SURFACE)]),
-        "curve, others": Blind(curve, paper[others]),
-        "curve, noise": Blind(curve, noise),
+        "curve, surface": WithFeatures(curve, paper[list(SURFACE)]),
+        "curve, others": WithFeatures(curve, paper[others]),
+        "curve, noise": WithFeatures(curve, noise),
     }
 
 
@@ -145,7 +145,7 @@ def ranked(
     return {
         "ranked": trees,
         "logistic": LabelPolicy(logistic, spend="budget", seed=seed),
-        "logistic, noise": Blind(LabelPolicy(logistic, spend="budget", seed=seed), noise),
+        "logistic, noise": WithFeatures(LabelPolicy(logistic, spend="budget", seed=seed), noise),
     }
 
 
@@ -372,7 +372,7 @@ def explained(name: str, texts: dict[str, str]) -> list[dict]:
     for policy, description in (*smoothed.items(), *linear.items()):
         predicted = np.empty_like(mean)
         for out in range(5):
-            train = drawn(np.flatnonzero(fold != out), TAUGHT, out)
+            train = subsample(np.flatnonzero(fold != out), TAUGHT, out)
             test = np.flatnonzero(fold == out)
             x, new = description.both(train, test)
             ridge = RidgeCV(_PENALTIES, alpha_per_target=True)

@@ -34,10 +34,10 @@ from adalib import (
     text_features,
 )
 from adalib.datasets.folds import deal
-from adalib.evaluate.crossfit import check_halves, compared
+from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.heldout import add_learned, check_targets, oracles_at
 from adalib.evaluate.scores import HeldOutRow, Scores
-from adalib.evaluate.trials import Blind, Fold, Half, learned, side_by_side
+from adalib.evaluate.trials import Fold, Half, WithFeatures, run_folds, side_by_side
 
 Part = tuple[str, Callable[[], list[dict]]]
 
@@ -307,7 +307,10 @@ def held_out_curve(
     ).reset_index(drop=True)
     order = np.random.default_rng(seed).permutation(n)
     fold = deal(alone, folds, seed)
-    halves = [Half(half, half.table(budgets)) for half in compared(responses).split_samples(seed)]
+    halves = [
+        Half(half, half.table(budgets))
+        for half in with_class_numbers(responses).split_samples(seed)
+    ]
     targets = check_targets(targets, halves[0].table.cost)
     learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
     names = [*learners, "noise"]
@@ -327,8 +330,8 @@ def held_out_curve(
         scores = Scores(names)
         for number, (teach, score) in enumerate((halves, halves[::-1])):
             noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
-            tried = [*learners.items(), ("noise", Blind(LabelPolicy(seed=seed), noise))]
-            found = learned(teach, score, targets, parts, alone, tried)
+            tried = [*learners.items(), ("noise", WithFeatures(LabelPolicy(seed=seed), noise))]
+            found = run_folds(teach, score, targets, parts, alone, tried)
             add_learned(scores, names, found, oracles_at(teach.table, targets), score.table)
         size = float(np.mean([part.train.size for part in parts]))
         for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):

@@ -27,7 +27,7 @@ from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
 from adalib.sequential.course import Courses, RaceOutcome
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_rules import PlainRace
 from adalib.sequential.replay import Mix, mix_for

@@ -23,11 +23,11 @@ import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
 from adabook.recorded import AS_PUBLISHED, STOPS, record
 from adalib.datasets.responses import Responses
-from adalib.evaluate.crossfit import compared
+from adalib.evaluate.crossfit import with_class_numbers
 from adalib.evaluate.heldout import held_out
 from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.trials import BASELINES, Learner, Planner
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)
 REASONING = (
@@ -90,7 +90,7 @@ def rival_rows(
     learners |= {name: TunedRivals(rules) for name, rules in families.items()}
     rules = {**rivals.PUBLISHED, **rivals.NEWER_PUBLISHED}
     published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in rules.items()}
-    votes = compared(responses)
+    votes = with_class_numbers(responses)
     own_cost = {
         name: max(round(float(peer.replay(votes)[0].mean()), 2), 1.0)
         for name, peer in published.items()

@@ -8,8 +8,8 @@ home-made settings are held out by question, at six targets, with every peer, wi
 nothing and with other folds; the home-made ones at three targets with the mean token entropy, those
 of `word` by family, there also as the router runs it; and a simulated population whose votes say
 nothing. On the home-made sets the mix and the oracle have the five budgets of the chapter "Results
-and ablations"; data/recorded/menus.jsonl has the same comparison where they may stop wherever the
-policy may. A test computes some of the cells again.
+and ablations"; data/recorded/stopping_anywhere.jsonl has the same comparison where they may stop
+wherever the policy may. A test computes some of the cells again.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from adabook.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
 from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, from_labels, noise_features
-from adalib.evaluate.crossfit import compared
+from adalib.evaluate.crossfit import with_class_numbers
 from adalib.evaluate.heldout import Protocol, held_out, oracles_at
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.sequential.budget import BudgetController
-from adalib.sequential.policy import PricedStopping
 from adalib.sequential.priced import LEAST
+from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.replay import REPLAYS
 from adalib.sequential.streams import make_streams
 from adalib.table import UtilityTable
@@ -121,7 +121,7 @@ def stopping_cells(
         families = {**PEERS, **(CONFIDENT if sure else {})}
         published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in PUBLISHED.items()}
         learners |= {**{name: TunedRivals(rules) for name, rules in families.items()}, **published}
-        votes = compared(responses)
+        votes = with_class_numbers(responses)
         own = {
             name: round(float(peer.replay(votes)[0].mean()), 2) for name, peer in published.items()
         }
@@ -313,7 +313,7 @@ def weighted_tables(
 
     How steeply certainty weighs is chosen on the half that teaches.
     """
-    halves = compared(responses).split_samples(seed)
+    halves = with_class_numbers(responses).split_samples(seed)
     voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
     for number in range(2):
         teach = voted[number]
@@ -372,4 +372,4 @@ def _weighted(half: Responses, sharpness: float, menu: Sequence[int]) -> Utility
 
 if __name__ == "__main__":
     record("stopping", parts(), anew="--anew" in sys.argv)
-    record("menus", wide_parts(), anew="--anew" in sys.argv)
+    record("stopping_anywhere", wide_parts(), anew="--anew" in sys.argv)

@@ -21,8 +21,8 @@ from adabook.recorded import figures, record
 from adalib.datasets.folds import deal
 from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate.scores import Outcome, Scores
-from adalib.evaluate.trials import Fold, Half, Learner, Planner, learned, planning_policies
-from adalib.sequential.policy import PricedStopping
+from adalib.evaluate.trials import Fold, Half, Learner, Planner, planning_policies, run_folds
+from adalib.sequential.priced_stopping import PricedStopping
 
 MOVES = {
     "gsm8k-qwen15": ("math-qwen15", "gsm8k-qwen05"),
@@ -66,7 +66,7 @@ def moved(
     rows = []
     for way in ways:
         folds = list(ways_to_learn(old, new, answers.questions, way))
-        found = learned(both, both, targets, folds, np.arange(answers.n), list(learners.items()))
+        found = run_folds(both, both, targets, folds, np.arange(answers.n), list(learners.items()))
         scores = Scores(list(learners))
         for place, name in enumerate(learners):
             for number, target in enumerate(targets):

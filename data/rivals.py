@@ -10,7 +10,7 @@ the first answer, by how sure that was [6]_. Huang et al. learn a prior over vot
 A rule either looks at the votes (``stops``) or plays whole streams in its own way: ``play`` returns
 the column where each stream stops and the accuracy of its vote, and ``paid`` what it costs.
 `record_stopping.py` and `record_rivals.py` play them. Three of the families are in
-`adalib.sequential.peers` as well, since `adalib.held_out` compares with them.
+`adalib.sequential.published_rules` as well, since `adalib.held_out` compares with them.
 
 References
 ----------
@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import DataError
 from adalib.datasets.responses import Responses
-from adalib.sequential.peers import CAPS, TunedRules, Window
+from adalib.sequential.published_rules import CAPS, TunedRules, Window
 from adalib.sequential.replay import REPLAYS
 from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, Threshold, stopping_points
 from adalib.sequential.streams import Streams

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import DataError
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import ReadText, Responses
+from adalib.datasets.responses import QuestionWithFeatures, Responses
 
 #: Fewer questions than this are too few to learn from and to score on.
 FEWEST = 10
@@ -66,7 +66,7 @@ def group_numbers(groups: Sequence, n: int, sort: bool = False) -> np.ndarray:
     return np.array([numbers[name] for name in names], dtype=int)
 
 
-def drawn(rows: ArrayLike, most: int, rng: np.random.Generator | int) -> np.ndarray:
+def subsample(rows: ArrayLike, most: int, rng: np.random.Generator | int) -> np.ndarray:
     """Return all rows, or ``most`` of them drawn at random and sorted if there are more."""
     rows = np.asarray(rows)
     if rows.size <= most:
@@ -161,7 +161,7 @@ def seen_groups(ids: Sequence[str], questions: Sequence[str]) -> SeenGroups | No
         names = [re.sub(number_at_an_end, "", str(name)).strip(" -_./:#") for name in ids]
         if len(set(names)) >= _FEWEST_NAMES and _most_have_relatives(names):
             return SeenGroups(names, "ids")
-    texts = ["" if isinstance(text, ReadText) else str(text) for text in questions]
+    texts = ["" if isinstance(text, QuestionWithFeatures) else str(text) for text in questions]
     templates = [_template(text) for text in texts]
     template_of = dict(zip(texts, templates, strict=True))  # copies of a text are no relatives
     if all(texts) and len(set(templates)) > 1 and _most_have_relatives([*template_of.values()]):

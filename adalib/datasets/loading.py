@@ -30,7 +30,14 @@ import numpy as np
 
 from adalib.datasets.files import DataError, kind_of, read_lines
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import BUCKETS, FEATURES, REQUIRED, SAMPLED, ReadText, Responses
+from adalib.datasets.responses import (
+    BUCKETS,
+    FEATURES,
+    REQUIRED,
+    SAMPLED,
+    QuestionWithFeatures,
+    Responses,
+)
 
 #: One line of a file: its place in words, its number and its record.
 Line = tuple[str, int, dict[str, Any]]
@@ -258,14 +265,14 @@ def _has_numbers(record: dict[str, Any]) -> bool:
     return isinstance(record.get("read"), dict) and {"features", "ngrams"} <= record["read"].keys()
 
 
-def _read_text(question: str, read: dict[str, Any], where: str) -> ReadText:
+def _read_text(question: str, read: dict[str, Any], where: str) -> QuestionWithFeatures:
     """Return a question with the numbers that were computed from its text."""
     fields = (("features", FEATURES, _ANY_NUMBER), ("ngrams", BUCKETS, _NGRAM_COUNT))
     for name, width, rule in fields:
         entries = _numbers(read[name], f'{where}: "{name}"', rule)
         if len(entries) != width:
             raise DataError(f'{where}: "{name}" has {len(read[name])} entries; give {width}')
-    return ReadText(question, read["features"], read["ngrams"])
+    return QuestionWithFeatures(question, read["features"], read["ngrams"])
 
 
 def _menu(source: str, records: list[Line]) -> Menu:

@@ -29,11 +29,11 @@ from adalib.vote.estimators import ESTIMATORS, Ties
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 _COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number per sample
-FEATURES = 18  # features of the text that a `ReadText` carries
+FEATURES = 18  # features of the text that a `QuestionWithFeatures` carries
 BUCKETS = 512  # counts of hashed n-grams that it carries
 
 
-class ReadText(str):
+class QuestionWithFeatures(str):
     """A question that carries numbers computed from its text, so that policies need no text.
 
     Features are those of `text_features` and `adabook.paper.ablations.extra_features`; n-grams are
@@ -45,7 +45,7 @@ class ReadText(str):
 
     def __new__(
         cls, text: str, features: Sequence[float] = (), ngrams: Sequence[int] = ()
-    ) -> ReadText:
+    ) -> QuestionWithFeatures:
         read = super().__new__(cls, text)
         read.features = tuple(features)
         read.ngrams = tuple(ngrams)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import ReadText, Responses
+from adalib.datasets.responses import QuestionWithFeatures, Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
 
@@ -209,8 +209,8 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
 
 
 def _length(question: str | float) -> float:
-    """Return the characters of a question; a `ReadText` carries the number without the text."""
-    if isinstance(question, ReadText):
+    """Return the characters of a question, whose number may be known without its text."""
+    if isinstance(question, QuestionWithFeatures):
         return float(question.features[0])
     return float(len(question) if isinstance(question, str) else question)
 

@@ -19,8 +19,8 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.trials import Learner, Planner, Questions, planning_policies
-from adalib.sequential.peers import PEERS, TunedRules
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
+from adalib.sequential.published_rules import PEERS, TunedRules
 from adalib.sequential.race import PricedRace
 from adalib.sequential.streams import Cost
 

@@ -138,7 +138,7 @@ def cross_fitted_oracle(
     (True, True)
     """
     check_halves(responses, budgets, splits)
-    votes = compared(responses)
+    votes = with_class_numbers(responses)
     scores = []
     for number in range(splits):
         halves = votes.split_samples(seed + number)
@@ -163,14 +163,15 @@ def check_halves(responses: Responses | Menu, budgets: Sequence[int], splits: in
 
 
 @overload
-def compared(responses: Responses) -> Responses: ...
+def with_class_numbers(responses: Responses) -> Responses: ...
 @overload
-def compared(responses: Menu) -> Menu: ...
-def compared(responses: Responses | Menu) -> Responses | Menu:
+def with_class_numbers(responses: Menu) -> Menu: ...
+def with_class_numbers(responses: Responses | Menu) -> Responses | Menu:
     """Replace answers by class numbers, so that they are compared once and not in every half."""
     if isinstance(responses, Menu):
         return replace(
-            responses, models={name: compared(one) for name, one in responses.models.items()}
+            responses,
+            models={name: with_class_numbers(one) for name, one in responses.models.items()},
         )
     names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
     numbered = replace(responses, answers=names, correct=responses.values, extras={})

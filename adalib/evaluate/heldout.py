@@ -17,22 +17,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from adalib.datasets.folds import deal, drawn, members
+from adalib.datasets.folds import deal, members, subsample
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses, first_vote_table, joined
 from adalib.evaluate.baselines import PLANS, Plan, best_mix, from_labels, noise_features
-from adalib.evaluate.crossfit import check_halves, compared
+from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.evaluate.trials import (
     BASELINES,
-    Blind,
     Fold,
     Half,
     Learned,
     Learner,
     Planner,
+    WithFeatures,
     checked_learners,
-    learned,
+    run_folds,
 )
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.embedding import DIMS, embedding_of, question_values
@@ -218,7 +218,7 @@ def held_out(
         first_seed = 1000 * settings.seed + noises * number
         noise_seeds = range(first_seed, first_seed + noises)
         tried = [*trained.items(), *_noise_policies(responses.n, noise_seeds, settings.seed)]
-        found = learned(teach, score, targets, folds, member, tried)
+        found = run_folds(teach, score, targets, folds, member, tried)
         names = [name for name, _ in tried]
         add_learned(scores, names, found, oracles, score.table, paid.overhead)
 
@@ -245,7 +245,10 @@ def _check_settings(settings: Protocol, paid: PaidFeatures, noises: int) -> None
 def _noise_policies(n: int, seeds: Sequence[int], policy_seed: int) -> list[tuple[str, Learner]]:
     """Return the controls, all under one name; trees read single precision, and so is the noise."""
     return [
-        ("noise", Blind(LabelPolicy(seed=policy_seed), noise_features(n, seed=seed).astype("f4")))
+        (
+            "noise",
+            WithFeatures(LabelPolicy(seed=policy_seed), noise_features(n, seed=seed).astype("f4")),
+        )
         for seed in seeds
     ]
 
@@ -404,7 +407,7 @@ def _folds(
     ).reset_index(drop=True)
     draw = np.random.default_rng(seed)
     for out in np.unique(fold):
-        train = drawn(np.flatnonzero(fold != out), taught, draw)
+        train = subsample(np.flatnonzero(fold != out), taught, draw)
         test = np.flatnonzero(fold == out)
         rows = np.concatenate([train, test])
         described = (
@@ -419,9 +422,9 @@ def _folds(
 def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Responses | None, Any]:
     """Compare all answers with one another once; return those that open a vote, and the rest."""
     if first is None:
-        return None, compared(responses)
+        return None, with_class_numbers(responses)
     if isinstance(responses, Menu):
         raise ValueError(
             "a menu has no first answer, for it is not known whose; give the answers of one model"
         )
-    return compared(joined(first, responses)).set_aside(0)
+    return with_class_numbers(joined(first, responses)).set_aside(0)

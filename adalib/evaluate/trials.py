@@ -108,22 +108,22 @@ def checked_learners(
 
 
 @dataclass(frozen=True, eq=False)
-class Blind:
-    """The control: a policy that imitates labels, with noise in the place of the features."""
+class WithFeatures:
+    """A policy that sees other features of the questions, such as noise for a control."""
 
-    policy: LabelPolicy
-    noise: pd.DataFrame  # one row per question of the file
+    policy: Learner
+    features: pd.DataFrame  # one row per question of the file
 
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
     ) -> list[tuple[np.ndarray, ...]]:
-        """Give the policy the noise of the same questions."""
-        train_noise = self.noise.iloc[train.features.index]
-        test_noise = self.noise.iloc[test.features.index]
+        """Give the policy these features of the same questions."""
+        train_features = self.features.iloc[train.features.index]
+        test_features = self.features.iloc[test.features.index]
         return planned(
             self.policy,
-            replace(train, features=train_noise),
-            replace(test, features=test_noise),
+            replace(train, features=train_features),
+            replace(test, features=test_features),
             targets,
         )
 
@@ -137,7 +137,7 @@ class Learned(NamedTuple):
     waiting: np.ndarray  # in average answers; NaN where a learner does not return it
 
 
-def learned(
+def run_folds(
     teach: Half,
     score: Half,
     targets: Sequence[float],

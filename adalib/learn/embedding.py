@@ -3,8 +3,8 @@
 Hand-made features look for what their author thought of. Here only the training questions decide
 which spellings go together: every text becomes the weights of its n-grams, and the SVD keeps the
 directions in which the training texts differ most. Where the texts themselves are missing and
-counts replace them (`ReadText`), an n-gram is identified by a hash of its letters, and a new text
-is hashed in the same way.
+counts replace them (`QuestionWithFeatures`), an n-gram is identified by a hash of its letters, and
+a new text is hashed in the same way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adalib.datasets.files import numbers, reading, whole
-from adalib.datasets.responses import BUCKETS, ReadText
+from adalib.datasets.responses import BUCKETS, QuestionWithFeatures
 from adalib.learn.features import check_texts, text_values
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class TextEmbedding:
         texts = check_texts(texts)
         if not any(text.strip() for text in texts):
             raise ValueError("there is no text to learn from; give at least one that is not blank")
-        if any(isinstance(text, ReadText) for text in texts):
+        if any(isinstance(text, QuestionWithFeatures) for text in texts):
             if self.ngrams != _NGRAMS:
                 raise ValueError(
                     f"ngrams is {self.ngrams}; texts that carry counts have counted {_NGRAMS}"
@@ -129,7 +129,7 @@ class TextEmbedding:
         N-grams do not cross spaces, so each word is cut up only once; ``columns_of_word`` keeps
         the columns of the words met so far.
         """
-        if self._places is None and isinstance(text, ReadText):
+        if self._places is None and isinstance(text, QuestionWithFeatures):
             return np.repeat(np.arange(BUCKETS), text.ngrams).tolist()
         columns: list[int] = []
         for word in text[:_MAX_CHARACTERS].lower().split():
@@ -253,5 +253,5 @@ def character_ngrams(word: str, lengths: tuple[int, int]) -> list[str]:
 
 
 def ngram_counts(text: str) -> list[int]:
-    """Count a text's n-grams by hash, as a `ReadText` carries them."""
+    """Count a text's n-grams by hash, as a `QuestionWithFeatures` carries them."""
     return TextEmbedding()._counts([text]).toarray()[0].astype(int).tolist()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.responses import ReadText
+from adalib.datasets.responses import QuestionWithFeatures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +115,9 @@ def text_values(questions: Sequence[str]) -> np.ndarray:
     """Return the values of `text_features` as an array of shape (N, 15), which is faster."""
     width = len(TEXT_FEATURES) - 1
     rows = [
-        text.features[:width] if isinstance(text, ReadText) else list(_read(text).values())
+        text.features[:width]
+        if isinstance(text, QuestionWithFeatures)
+        else list(_read(text).values())
         for text in check_texts(questions)
     ]
     return np.array(rows, dtype=float).reshape(len(rows), width)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import number, numbers, whole
 from adalib.datasets.responses import Responses
-from adalib.sequential.course import Course, Heat, RaceOutcome, Waves
+from adalib.sequential.course import Course, RaceOutcome, RaceTimeline, Waves
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import CrossFit, by_fold
 from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
@@ -180,20 +180,24 @@ class PricedRace(TimedPolicy, PricedPolicy):
         self.fit_signals(lesson, usual)
         # Streams of one fold lie together, so that no product of features copies any.
         order, folds = by_fold(fold[streams.question])
-        heat = Heat(self, streams.take(order), trained_on=True, folds=folds)
+        timeline = RaceTimeline(self, streams.take(order), trained_on=True, folds=folds)
         back = np.argsort(order)
-        priced, averages = self._fit_priced(heat, back)
-        self._keep_best([*priced, *plain], np.hstack([averages, self._averages(plain, heat, back)]))
+        priced, averages = self._fit_priced(timeline, back)
+        self._keep_best(
+            [*priced, *plain], np.hstack([averages, self._averages(plain, timeline, back)])
+        )
         return self
 
-    def _fit_priced(self, heat: Heat, back: np.ndarray) -> tuple[list[PricedMember], np.ndarray]:
+    def _fit_priced(
+        self, timeline: RaceTimeline, back: np.ndarray
+    ) -> tuple[list[PricedMember], np.ndarray]:
         """Fit a race for every first wave and pair of prices; return also their averages."""
         pairs = np.array(list(product(TOKEN_PRICES, WAITING_PRICES))).T
         prices = pairs / self.unit
         members: list[PricedMember] = []
         averages = []
         for start in [n for n in STARTS if n <= self.most]:
-            fitted, settled = self._fit_start(heat, start, prices)
+            fitted, settled = self._fit_start(timeline, start, prices)
             # Accuracy by fits that did not see the question, cost and waiting by the rule itself.
             asked = zip(_AVERAGED, (1, 0, 1), strict=True)
             figures = [settled.figure(name, player)[back] for name, player in asked]
@@ -204,7 +208,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
         return members, np.hstack(averages)
 
     def _fit_start(
-        self, heat: Heat, start: int, prices: np.ndarray
+        self, timeline: RaceTimeline, start: int, prices: np.ndarray
     ) -> tuple[dict[Finish, np.ndarray], SettledRace]:
         """Fit the rules of one first wave, (options, d + 1, L) per finish, and play them.
 
@@ -214,7 +218,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
         fitted: dict[Finish, np.ndarray] = {}
 
         def learn(finish: Finish, x: np.ndarray, gains: np.ndarray) -> Promise:
-            fit = CrossFit.of(x, gains, heat.folds, _RIDGE * finish[2])
+            fit = CrossFit.of(x, gains, timeline.folds, _RIDGE * finish[2])
             options = gains.shape[1] // levels
             fitted[finish] = np.array(np.split(fit.coefficients, options, axis=1))
             return fit.left_out
@@ -223,13 +227,15 @@ class PricedRace(TimedPolicy, PricedPolicy):
             rules = fitted[finish]
             return lambda rows: np.hstack([rule[0] + x[:, rows].T @ rule[1:] for rule in rules])
 
-        return fitted, settle_together(heat, Waves(start), self.most, prices, [learn, follow])
+        return fitted, settle_together(timeline, Waves(start), self.most, prices, [learn, follow])
 
-    def _averages(self, plain: list[PlainRace], heat: Heat, back: np.ndarray) -> np.ndarray:
+    def _averages(
+        self, plain: list[PlainRace], timeline: RaceTimeline, back: np.ndarray
+    ) -> np.ndarray:
         """Return average tokens, accuracy and clock of plain races."""
         averages = []
         for _, races in groupby(plain, key=lambda race: race.start):  # few at a time, for the cache
-            outcomes = [race.play(heat, self.deciding_count) for race in races]
+            outcomes = [race.play(timeline, self.deciding_count) for race in races]
             columns = ([getattr(one, name) for one in outcomes] for name in _AVERAGED)
             averages.append([np.column_stack(figures)[back].mean(axis=0) for figures in columns])
         return np.hstack(averages)
@@ -419,15 +425,15 @@ class PricedRace(TimedPolicy, PricedPolicy):
         self, members: Sequence[Any], streams: Streams, features: ArrayLike | None = None
     ) -> RaceOutcome:
         """Return the outcome of every stream under every member, arrays of shape (M, members)."""
-        heat = Heat(self, streams, features)
+        timeline = RaceTimeline(self, streams, features)
         outcomes: dict[int, RaceOutcome] = {}
-        # In the order of their first waves, because a heat keeps the courses of one at a time.
+        # In the order of their first waves, because a timeline keeps the courses of one at a time.
         for place in sorted(range(len(members)), key=lambda place: members[place].start):
             member = members[place]
             if isinstance(member, PricedMember):
-                outcomes[place] = member.play(heat, self.unit)
+                outcomes[place] = member.play(timeline, self.unit)
             else:
-                outcomes[place] = member.play(heat, self.deciding_count)
+                outcomes[place] = member.play(timeline, self.deciding_count)
         figures = zip(*(outcomes[place] for place in range(len(members))), strict=True)
         return RaceOutcome(*(np.column_stack(columns) for columns in figures))
 
@@ -449,8 +455,8 @@ class PricedRace(TimedPolicy, PricedPolicy):
         fold = training_folds(None, responses.n, self.seed)
         order, folds = by_fold(fold[streams.question])
         prices = np.array([[token_price], [waiting_price]]) / self.unit
-        heat = Heat(self, streams.take(order), trained_on=True, folds=folds)
-        fitted, _ = self._fit_start(heat, start, prices)
+        timeline = RaceTimeline(self, streams.take(order), trained_on=True, folds=folds)
+        fitted, _ = self._fit_start(timeline, start, prices)
         rules = {finish: rule[:, :, 0] for finish, rule in fitted.items()}
         return PricedMember(start, self.most, token_price, waiting_price, rules)
 

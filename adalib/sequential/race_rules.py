@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adalib.datasets.files import number, numbers, whole
-from adalib.sequential.course import Courses, Heat, RaceOutcome, Waves, race_features
+from adalib.sequential.course import Courses, RaceOutcome, RaceTimeline, Waves, race_features
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.rules import NEVER
 from adalib.sequential.signals.votes import VoteCount
@@ -172,14 +172,14 @@ class PricedMember:
         rules = self.rules[finish]
         return rules[:, 0] + features.T @ rules[:, 1:].T
 
-    def play(self, heat: Heat, unit: float) -> RaceOutcome:
+    def play(self, timeline: RaceTimeline, unit: float) -> RaceOutcome:
         """Return every stream's outcome, arrays of shape (M, 1); ``unit`` is an average answer."""
 
         def promised(finish: Finish, features: np.ndarray, gains: np.ndarray) -> Promise:
             return lambda rows: self.gains(finish, features[:, rows])
 
         prices = np.array([[self.token_price], [self.waiting_price]]) / unit
-        return settle_race(heat, Waves(self.start), self.most, prices, promised)
+        return settle_race(timeline, Waves(self.start), self.most, prices, promised)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the member as plain values."""
@@ -208,7 +208,7 @@ class PricedMember:
 
 
 def settle_race(
-    heat: Heat, waves: Waves, most: int, prices: np.ndarray, predict: Predictor
+    timeline: RaceTimeline, waves: Waves, most: int, prices: np.ndarray, predict: Predictor
 ) -> RaceOutcome:
     r"""Decide from the last finish to the first, and carry the outcomes back.
 
@@ -218,7 +218,7 @@ def settle_race(
 
     Parameters
     ----------
-    heat : Heat
+    timeline : RaceTimeline
         Courses of the streams with their features.
     waves : Waves
         The answers that start. Where a second wave has not started, it is among the options.
@@ -235,19 +235,23 @@ def settle_race(
     RaceOutcome
         Arrays of shape (M, L).
     """
-    settled = settle_together(heat, waves, most, prices, [predict])
+    settled = settle_together(timeline, waves, most, prices, [predict])
     return RaceOutcome(*(settled.figure(name) for name in RaceOutcome._fields))
 
 
 def settle_together(
-    heat: Heat, waves: Waves, most: int, prices: np.ndarray, predictors: Sequence[Predictor]
+    timeline: RaceTimeline,
+    waves: Waves,
+    most: int,
+    prices: np.ndarray,
+    predictors: Sequence[Predictor],
 ) -> SettledRace:
     """Settle a race by several predictors at once, which share its courses and features.
 
     The gains that all of them are shown are those of the first one's decisions.
     """
     closings: list[RaceOutcome] = []
-    settled = _settled(heat, waves, most, prices, predictors, closings)
+    settled = _settled(timeline, waves, most, prices, predictors, closings)
     return SettledRace(closings, settled.closes)
 
 
@@ -271,7 +275,7 @@ class _Settled(NamedTuple):
 
 
 def _settled(
-    heat: Heat,
+    timeline: RaceTimeline,
     waves: Waves,
     most: int,
     prices: np.ndarray,
@@ -283,7 +287,7 @@ def _settled(
     Carrying the number of a closing instead of its figures moves a tenth of the memory.
     """
     last = waves.answers
-    closing = heat.closed(waves, last)
+    closing = timeline.closed(waves, last)
     net = _net(closing, prices, slice(None))
     closes = [np.full(net.shape, len(closings), dtype=np.int16) for _ in predictors]
     closings.append(closing)
@@ -292,9 +296,9 @@ def _settled(
         options = [settled] if finished < last else []
         for more in second_waves(waves, finished, most):
             second = Waves(waves.start, finished, more)
-            options.append(_settled(heat, second, most, prices, predictors, closings))
+            options.append(_settled(timeline, second, most, prices, predictors, closings))
         if options:
-            settled = _decided(heat, waves, finished, prices, options, predictors, closings)
+            settled = _decided(timeline, waves, finished, prices, options, predictors, closings)
     return settled
 
 
@@ -306,7 +310,7 @@ def _net(closing: RaceOutcome, prices: np.ndarray, rows: slice) -> np.ndarray:
 
 
 def _decided(
-    heat: Heat,
+    timeline: RaceTimeline,
     waves: Waves,
     finished: int,
     prices: np.ndarray,
@@ -315,18 +319,18 @@ def _decided(
     closings: list[RaceOutcome],
 ) -> _Settled:
     """Close at a finish or take the option that promises most; the first one is overwritten."""
-    closing = heat.closed(waves, finished)
+    closing = timeline.closed(waves, finished)
     levels = prices.shape[1]
     closed = np.empty_like(options[0].net)
     gains = np.empty((len(closed), len(options) * levels))
-    pieces = heat.pieces(levels)
+    pieces = timeline.pieces(levels)
     for rows in pieces:
         closed[rows] = _net(closing, prices, rows)
         for place, option in enumerate(options):
             columns = slice(place * levels, (place + 1) * levels)
             np.subtract(option.net[rows], closed[rows], out=gains[rows, columns])
     finish = (waves.look, waves.more, finished)
-    features = heat.features(waves, finished)
+    features = timeline.features(waves, finished)
     promises = [predict(finish, features, gains) for predict in predictors]
     first = options[0]
     for rows in pieces:

@@ -93,7 +93,7 @@ class Replay(NamedTuple):
         return list(zip(self.cost.T, self.accuracy.T, strict=True))
 
 
-class Library(ABC):
+class RuleLibrary(ABC):
     """Base class: rules on a schedule's checkpoints, with training costs and accuracies."""
 
     cost: Cost = "samples"

@@ -2,7 +2,7 @@
 
 The README prints the table, the first page shows it, and the chapter "Results and ablations" prints
 the same rows. All of it comes from records: ``data/record_models.py`` for policies that read the
-text and those that watch, ``data/record_minds.py`` for a reasoning model, and
+text and those that watch, ``data/record_menus.py`` for a reasoning model, and
 ``data/record_findings.py`` for votes alone.
 """
 
@@ -30,7 +30,7 @@ SETS = {
 }
 #: Sets of which only counts of right answers are known, so that a vote lies between two ends.
 COUNTED = ("math-7b",)
-#: A set whose policies ``data/record_minds.py`` recorded.
+#: A set whose policies ``data/record_menus.py`` recorded.
 REASONING = "math500-gpt-oss-20b"
 #: Rules that stop while answers come in, by their names in the record.
 WATCHING = {"votes": "watching votes", "all signals": "watching all signals"}
@@ -129,7 +129,7 @@ def _of_models() -> Iterator[dict]:
 
 def _of_reasoning() -> Iterator[dict]:
     """What an oracle and a rule that watches votes gain with a reasoning model."""
-    cells = recorded_cells("minds")[f"{REASONING}, answers"]
+    cells = recorded_cells("menus")[f"{REASONING}, answers"]
     for policy, recorded_policy in (("oracle", "oracle"), ("watching votes", "votes")):
         row = cells[recorded_policy, BUDGET]
         yield _row(REASONING, "", policy, row["cost"], _interval(row))

@@ -3,8 +3,8 @@
 ``python -m adabook.grade AUTOGRADER.zip SUBMISSIONS POINTS.csv`` grades a class with what
 ``make homework`` wrote, and ``python -m adabook.grade --gradescope /autograder`` grades the one
 submission that Gradescope has put there. A notebook runs in a confined process (`adabook.confined`)
-from which only answers are taken, as plain data. They are judged elsewhere (`adabook.judge`), after
-it has ended.
+from which only answers are taken, as plain data. They are judged elsewhere
+(`adabook.submissions`), after it has ended.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from adabook import plain
+from adabook import plain_data
 from adabook.confined import can_confine, confined, reachable, student_environment
-from adabook.judge import verdicts
+from adabook.submissions import verdicts
 
 #: The file in an autograder that names the exercises and, for homework, holds the keys.
 SHEET = "sheet.json"
@@ -280,7 +280,7 @@ def _run(folder: Path) -> None:
         resources={"metadata": {"path": str(work)}},
     )
     target = folder / "answers.json"
-    own = {"file": plain.__file__, "names": task["names"], "target": str(target)}
+    own = {"file": plain_data.__file__, "names": task["names"], "target": str(target)}
     new_cell = nbformat.v4.new_code_cell
     first = new_cell(_QUIET if task["has_checks"] else "")
     notebook.cells = [first, *notebook.cells, new_cell(_COLLECT.format(**own))]

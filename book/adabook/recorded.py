@@ -91,7 +91,7 @@ def recorded(name: str) -> dict[str, list[dict]]:
 
 
 def recorded_cells(name: str = "stopping") -> dict[str, dict[tuple[str, float], dict]]:
-    """Read a recorded table, "stopping" or "minds", by part, policy and target."""
+    """Read a recorded table, "stopping" or "menus", by part, policy and target."""
     return {
         part: {(row["policy"], row["target"]): row for row in rows}
         for part, rows in recorded(name).items()

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adabook.exercises.behaviour import Build, Proof
 from adabook.exercises.cases import TARGETED, Case, Inputs, best_value
-from adabook.exercises.judged import Build, Proof
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import chosen, oracle_labels
 

@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from adabook.exercises import checks
-from adabook.exercises.judged import Build, Construction, Proof
+from adabook.exercises.behaviour import Build, Construction, Proof
 from adabook.grade import SHEET, SKIPPED_TAG, file_name
 from adabook.homework import Question, drawn_questions
 from adabook.tasks import Task

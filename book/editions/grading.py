@@ -14,7 +14,7 @@ from typing import NamedTuple
 import nbformat
 
 from adabook.exercises import Exercise, checks
-from adabook.exercises.judged import Construction
+from adabook.exercises.behaviour import Construction
 from adabook.exercises.values import Value
 from contents import Page, pages
 from editions.text import Block, blocks

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from contents import keys
 from editions.grading import grading_page
-from editions.live import Book, live_text
+from editions.lab_notebooks import Book, live_text
 from editions.markdown_pages import notebook_as_markdown
 from editions.text import read_works
 from editions.writing import TEACHERS, live_notebooks, read_values

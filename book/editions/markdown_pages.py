@@ -13,7 +13,7 @@ import yaml
 from nbformat import NotebookNode
 
 from contents import Page, pages
-from editions.live import HIDDEN, Book, live_text
+from editions.lab_notebooks import HIDDEN, Book, live_text
 from editions.writing import live_notebooks, read_book
 
 _INCLUDED = re.compile(r"^```\{include\} (\S+)\n```$", re.M)

@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from contents import keys, pages
-from editions.live import Book, live_notebook
+from editions.lab_notebooks import Book, live_notebook
 from editions.student import for_students
 from editions.text import Block, blocks, read_works
 

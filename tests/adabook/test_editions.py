@@ -13,7 +13,7 @@ from conftest import ROOT
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 import contents
-from editions.live import Book, live_notebook, live_text
+from editions.lab_notebooks import Book, live_notebook, live_text
 from editions.student import for_students, solution_cells, without_solutions
 from editions.text import Block, Work, blocks, read_works, spelled_out
 from editions.writing import refresh

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adabook.exercises import JUDGED, Checker, checks, value_exercises
-from adabook.exercises.judged import Construction
+from adabook.exercises.behaviour import Construction
 from adabook.exercises.values import Value
 
 CHAPTERS = sorted({*value_exercises(), *(chapter for chapter, _ in JUDGED)})

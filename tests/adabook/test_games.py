@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 import adalib
 from adabook import games
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.streams import make_streams
 
 BUDGETS = np.array([1, 2, 4, 8, 16])

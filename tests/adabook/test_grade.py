@@ -40,10 +40,10 @@ TOTAL = sum(question.points for question in QUESTIONS.values())
 
 PATCHED = """
 import subprocess
-import adabook.judge
+import adabook.submissions
 from types import SimpleNamespace
 
-adabook.judge.verdict = lambda *asked: adabook.judge.Verdict(True, "")
+adabook.submissions.verdict = lambda *asked: adabook.submissions.Verdict(True, "")
 subprocess.run = lambda *_, **__: SimpleNamespace(returncode=0, stdout='[[true, ""]]', stderr="")
 """
 PRACTICE = """
@@ -79,7 +79,7 @@ for place in places:
 REWRITE = """
 import importlib.util
 
-for module in ("adabook.judge", "adabook.grade", "numpy"):
+for module in ("adabook.submissions", "adabook.grade", "numpy"):
     try:
         with open(importlib.util.find_spec(module).origin, "a") as file:
             file.write("raise SystemExit('rewritten')")

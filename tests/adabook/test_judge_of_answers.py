@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 import adalib
 from adabook.exercises import JUDGED, Checker
 from adabook.exercises.values import Value
-from adabook.judge import verdicts
-from adabook.plain import as_plain, from_plain
+from adabook.plain_data import as_plain, from_plain
+from adabook.submissions import verdicts
 from adalib.solve.oracle import chosen
 
 
@@ -91,7 +91,7 @@ class TestFunctions:
             while True:
                 lam += 1
 
-        monkeypatch.setattr("adabook.judge.FUNCTION_SECONDS", 2.0)  # not the usual minute
+        monkeypatch.setattr("adabook.submissions.FUNCTION_SECONDS", 2.0)  # not the usual minute
         assert "2 seconds" in verdict("oracle", "oracle", endless).hint
 
     def test_a_proof_keeps_the_names_of_its_objects(self):

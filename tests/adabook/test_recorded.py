@@ -13,11 +13,11 @@ from adabook import recorded as tables
 from adabook.recorded import AS_PUBLISHED, LADDER, recorded_cells
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 
 sys.path.insert(0, str(ROOT / "data"))
 from record_learning import PEOPLE, best_rule
-from record_minds import voting_cells
+from record_menus import voting_cells
 from record_stopping import (
     control_cells,
     entropy_cells,
@@ -164,12 +164,12 @@ def test_what_is_recorded_of_the_weighted_bars_is_what_is_computed(word):
 def test_what_is_recorded_of_the_whole_menu_is_what_is_computed():
     found = by_name(menu_cells(adalib.load("drill-fewshot"), [3]))
     for policy in ("mix", "oracle", "oracle_weighted", "all three"):
-        check_again("menus", "drill-fewshot by question", policy, 3, found[policy, 3])
+        check_again("stopping_anywhere", "drill-fewshot by question", policy, 3, found[policy, 3])
 
 
 def test_what_is_recorded_of_models_is_what_is_computed():
     for cell in voting_cells(adalib.load("aime-qwen3-14b"), [2]):
-        check_again("minds", "aime-qwen3-14b, answers", cell["policy"], 2, cell)
+        check_again("menus", "aime-qwen3-14b, answers", cell["policy"], 2, cell)
 
 
 def test_only_a_price_that_follows_holds_the_budget(word):

@@ -27,7 +27,7 @@ def test_every_judged_exercise_has_a_road():
 @pytest.mark.parametrize("place", ROADS, ids="-".join)
 def test_it_is_right(place, monkeypatch):
     # The chapter's own proof is judged on all cases when the book is built.
-    monkeypatch.setattr("adabook.exercises.judged.PROOF_CASES", 60)
+    monkeypatch.setattr("adabook.exercises.behaviour.PROOF_CASES", 60)
     check_right(*place, ROADS[place]())
 
 

@@ -14,11 +14,11 @@ from pybtex.database import parse_string
 from sphinx.testing.util import SphinxTestApp
 
 import adalib
-from editions.live import Book, live_notebook
+from editions.lab_notebooks import Book, live_notebook
 from press.address import wheel_address
 
 CONF = """
-extensions = ["myst_nb", "sphinx_book_theme", "press.address", "press.live"]
+extensions = ["myst_nb", "sphinx_book_theme", "press.address", "press.run_in_page"]
 html_theme = "sphinx_book_theme"
 templates_path = ["_templates"]
 root_doc = "book/intro"

@@ -65,7 +65,7 @@ def test_stopping_a_watcher_passes_the_cross_fitted_oracle_of_gpt_4o_mini():
 
 
 def test_menus_what_stopping_gains_with_every_model():
-    record = recorded_cells("minds")
+    record = recorded_cells("menus")
     by_answer = {part: cells for part, cells in record.items() if part.endswith("answers")}
     for part, cells in by_answer.items():
         votes, by_token = cells["votes", 2], record[part.replace("answers", "tokens")]

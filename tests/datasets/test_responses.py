@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from adalib.datasets.files import DataError
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses, first_vote_table, joined
-from adalib.evaluate.crossfit import compared
+from adalib.evaluate.crossfit import with_class_numbers
 from adalib.vote.estimators import majority
 
 
@@ -146,7 +146,7 @@ def test_what_is_set_aside_can_be_joined_again():
         expected = [[row[p] for p in (1, 0, 2, 3, 4)] for row in getattr(FULL, name)]
         assert np.array(getattr(again, name)).tolist() == expected
     assert joined(replace(first, logprob=None), rest).logprob is None
-    votes = compared(FULL)
+    votes = with_class_numbers(FULL)
     for name in ("tokens", "logprob"):
         assert getattr(votes, name).tolist() == getattr(FULL, name).tolist()
 

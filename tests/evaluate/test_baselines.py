@@ -15,7 +15,7 @@ from adalib.datasets.populations import beta_population
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import Plan, waiting_times
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 
 COST = np.array([1.0, 2, 4, 8, 16])
 ACC = hnp.arrays(

@@ -14,7 +14,7 @@ from adalib.evaluate.compare import STOPPING, stopping_policies
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.evaluate.trials import planning_policies
 from adalib.evaluate.verdict import judgements, verdict
-from adalib.sequential.peers import PEERS, TunedRules
+from adalib.sequential.published_rules import PEERS, TunedRules
 
 BUDGETS = (1, 4, 16)
 

@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
 from adabook.paper.ablations import extra_features
 from adalib.datasets.files import DataError
-from adalib.datasets.responses import ReadText
+from adalib.datasets.responses import QuestionWithFeatures
 from adalib.evaluate.baselines import length
 from adalib.learn.embedding import TextEmbedding, character_ngrams, ngram_counts
 from adalib.learn.features import text_features
@@ -27,10 +27,10 @@ TRAINING = [
 ]
 
 
-def carrying(text: str, name: str) -> ReadText:
+def carrying(text: str, name: str) -> QuestionWithFeatures:
     """What stands for a text that is not at hand: its name, with the text's numbers."""
     features = [*text_features([text]).iloc[0], *extra_features([text]).iloc[0]]
-    return ReadText(name, features, ngram_counts(text))
+    return QuestionWithFeatures(name, features, ngram_counts(text))
 
 
 TAUGHT = [*TRAINING, "ΟΔΟΣ İi ﬁn"]

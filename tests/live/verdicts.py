@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from adabook.exercises import JUDGED, Checker, checks, judged
+from adabook.exercises import JUDGED, Checker, behaviour, checks
 
 VERDICT = re.compile(r'^Exercise "(.+?)": (.*)', re.M)
 
@@ -20,7 +20,7 @@ def report(chapters, roads):
     A number is compared in a browser as it is elsewhere. ``chapters`` has the cells of each by its
     key: their sources, whether they are solutions, and whether they are folded.
     """
-    judged.PROOF_CASES = 60  # a browser is slow, and a false step shows soon
+    behaviour.PROOF_CASES = 60  # a browser is slow, and a false step shows soon
     # The record judges solutions as it judges a reader; without this they would write it anew.
     Checker.solution = lambda check, name, answer, *_, **__: check(name, answer)
     for chapter, cells in chapters.items():

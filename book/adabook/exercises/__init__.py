@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from adabook.exercises import build_answers, build_tables, constructions, proofs
-from adabook.exercises.judged import Build, Construction, Fault, Proof, Unanswered
+from adabook.exercises.behaviour import Build, Construction, Fault, Proof, Unanswered
 from adabook.exercises.values import Value
 
 __all__ = ["Checked", "Checker", "checks", "value_exercises"]

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from adabook.exercises.behaviour import Build
 from adabook.exercises.cases import PRICED, Case, Inputs, oracle, spent
-from adabook.exercises.judged import Build
 
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 

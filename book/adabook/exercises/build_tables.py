@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adabook.exercises.behaviour import Build, same
 from adabook.exercises.cases import (
     PRICED,
     TARGETED,
@@ -27,7 +28,6 @@ from adabook.exercises.cases import (
     sketch,
     spent,
 )
-from adabook.exercises.judged import Build, same
 
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adabook.exercises.judged import Construction
+from adabook.exercises.behaviour import Construction
 from adabook.exercises.values import as_number
 from adabook.paper.theorems import figure_bounds, recovery, strong_duality
 from adalib.datasets.populations import Population

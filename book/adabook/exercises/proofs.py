@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from adabook.exercises.behaviour import Proof
 from adabook.exercises.build_tables import PLANTS
 from adabook.exercises.cases import PRICED, TARGETED, TARGETED_AND_PRICED, Case, Inputs
-from adabook.exercises.judged import Proof
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import chosen, dual, oracle_labels
 

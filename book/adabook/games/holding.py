@@ -14,7 +14,7 @@ from adalib.datasets.responses import Responses
 from adalib.sequential.budget import STEP, BudgetController
 
 if TYPE_CHECKING:
-    from adalib.sequential.policy import PricedStopping
+    from adalib.sequential.priced_stopping import PricedStopping
 
 
 _ASKED = 1000

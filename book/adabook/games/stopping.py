@@ -14,7 +14,7 @@ from adalib.sequential.streams import Streams, make_streams
 from adalib.sequential.votes import vote_weight
 
 if TYPE_CHECKING:
-    from adalib.sequential.policy import PricedStopping
+    from adalib.sequential.priced_stopping import PricedStopping
 
 
 def stop(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
-from adalib.evaluate.crossfit import check_halves, compared
+from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.intervals import Interval, mean_interval
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
@@ -129,7 +129,7 @@ def gain_by(
     the other way round.
     """
     check_halves(responses, budgets, splits)
-    votes = compared(responses)
+    votes = with_class_numbers(responses)
     looks = []
     for number in range(splits):
         first, second = (

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from adalib.datasets.responses import ReadText
+from adalib.datasets.responses import QuestionWithFeatures
 from adalib.learn.features import check_texts, one_each, question_marks
 
 #: Names in the paper's importance figure that its list lacks (``has_fractions`` there is taken for
@@ -36,7 +36,8 @@ def extra_features(
     texts = check_texts(questions)
     # A text that was read in a file keeps its features; these are the last three.
     values = [
-        text.features[-3:] if isinstance(text, ReadText) else _from_text(text) for text in texts
+        text.features[-3:] if isinstance(text, QuestionWithFeatures) else _from_text(text)
+        for text in texts
     ]
     columns: dict[str, Any] = dict(zip(EXTRA_FEATURES, np.reshape(values, (-1, 3)).T, strict=False))
     if single_pass_acc is not None:

@@ -23,7 +23,7 @@ from adabook.paper.settings import (
     paper_setting,
 )
 from adalib.evaluate.baselines import noise_features
-from adalib.evaluate.crossfit import compared
+from adalib.evaluate.crossfit import with_class_numbers
 from adalib.learn.features import text_features
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
@@ -152,7 +152,7 @@ def real_pool(
     choose = {}
     score = {}
     for name in names:
-        first, second = compared(answers(name)).split_samples(0)
+        first, second = with_class_numbers(answers(name)).split_samples(0)
         choose[name] = first.table()
         score[name] = second.table()
     return pool(choose, features, targets=targets, score=score)

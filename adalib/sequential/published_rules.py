@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adalib.datasets.responses import Responses
-from adalib.sequential.replay import Library
+from adalib.sequential.replay import RuleLibrary
 from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, Threshold, points_of
 from adalib.sequential.streams import Cost, Streams
 from adalib.sequential.votes import Votes
@@ -29,7 +29,7 @@ class Window(Threshold):
         return (window_ends & (votes.run >= self.threshold)) | super().stops(votes)
 
 
-class TunedRules(Library):
+class TunedRules(RuleLibrary):
     """A family of plain rules, tuned on training questions to any budget.
 
     The tuned rules are the envelope over the settings. For a budget below the cheapest setting,

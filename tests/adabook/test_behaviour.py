@@ -16,8 +16,8 @@ from conftest import ROOT
 import adalib
 import adalib.solve.reference
 from adabook.exercises import JUDGED, Checker
+from adabook.exercises.behaviour import Build, Construction, Proof
 from adabook.exercises.cases import TARGETED, best_value
-from adabook.exercises.judged import Build, Construction, Proof
 from adalib.solve.oracle import chosen
 
 BUILDS, PROOFS, CONSTRUCTIONS = (
@@ -166,7 +166,7 @@ class TestAnyFunction:
             calls.append(lam)
             return endless(acc, cost, lam)
 
-        monkeypatch.setattr("adabook.exercises.judged.SECONDS", 0.3)
+        monkeypatch.setattr("adabook.exercises.behaviour.SECONDS", 0.3)
         checked = verdict(self.place, counted)
         assert "0.3 seconds" in checked.hint
         assert "lam" in checked.picture
@@ -255,7 +255,7 @@ WEIGHTS = [("monotone", "a_low"), ("one split", "share"), ("everett", "lam"), ("
 
 @pytest.mark.parametrize(("name", "weight"), WEIGHTS)
 def test_a_mixture_of_the_two_sides_is_no_proof(name, weight, monkeypatch):
-    monkeypatch.setattr("adabook.exercises.judged.PROOF_CASES", 60)
+    monkeypatch.setattr("adabook.exercises.behaviour.PROOF_CASES", 60)
     place = next(place for place in PROOFS if place[1] == name)
     first, last = lines_of(place)
     for mix in MIXES:
@@ -265,7 +265,7 @@ def test_a_mixture_of_the_two_sides_is_no_proof(name, weight, monkeypatch):
 
 @pytest.mark.parametrize("place", PROOFS, ids="-".join)
 def test_every_wrong_line_is_named(place, monkeypatch):
-    monkeypatch.setattr("adabook.exercises.judged.PROOF_CASES", 200)  # a false step shows soon
+    monkeypatch.setattr("adabook.exercises.behaviour.PROOF_CASES", 200)  # a false step shows soon
     first, *between, last = chain(place)
     assert verdict(place, [first, *between, last]).right
     circles = [first, last], [first, first, last], [first, *[last] * len(between), last]

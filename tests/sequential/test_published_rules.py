@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adalib.datasets.populations import beta_population
-from adalib.sequential.peers import PEERS, TunedRules, Window
+from adalib.sequential.published_rules import PEERS, TunedRules, Window
 from adalib.sequential.rules import stopping_points
 from adalib.sequential.votes import count_votes
 

@@ -1,8 +1,8 @@
 """Compute what stopping gains with every model, for the chapter "Several models, several efforts".
 
-The result is data/recorded/minds.jsonl.
+The result is data/recorded/menus.jsonl.
 
-Run ``python data/record_minds.py`` (about five minutes on two cores; what is there already is
+Run ``python data/record_menus.py`` (about five minutes on two cores; what is there already is
 kept, so that it can be stopped and started again; ``--anew`` begins anew). Small models,
 GPT-4o-mini and public reasoning models take the same trial, by votes alone and with the answers'
 lengths, since public answers have no log-probabilities; they are paid by the answer and by the
@@ -22,7 +22,7 @@ import adalib
 from adabook.recorded import STOPS, figures, record
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
 
 _PAID = ("target", "cost", "mix_cost")
 
@@ -74,4 +74,4 @@ def voting_cells(
 
 
 if __name__ == "__main__":
-    record("minds", parts(), anew="--anew" in sys.argv)
+    record("menus", parts(), anew="--anew" in sys.argv)

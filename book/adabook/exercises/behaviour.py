@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adabook import plain
+from adabook import plain_data
 from adabook.exercises.cases import (
     Broken,
     Case,
@@ -414,7 +414,7 @@ def _summands(line: Line, objects: Mapping[str, Any]) -> list[float]:
     try:
         if hasattr(line, "parts"):  # the line runs in another process
             return line.parts(*values)
-        return plain.parts(line, values)
+        return plain_data.parts(line, values)
     except Exception:  # a reader's function may do anything
         return []
 

@@ -20,7 +20,7 @@ from adalib.datasets.responses import Responses
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import backward_induction, first_stops
 from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
-from adalib.sequential.replay import REPLAYS, Library, Mix, mix_for
+from adalib.sequential.replay import REPLAYS, Mix, RuleLibrary, mix_for
 from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.session import Member, Session, SteppedPolicy
 from adalib.sequential.signals.base import Lesson
@@ -35,7 +35,7 @@ _CAPS = (4, 8, 16, 24)  # of the plain rules, next to the longest vote
 _RULES: Mapping[str, type[Rule]] = {rule.__name__: rule for rule in (Confidence, Fixed, Margin)}
 
 
-class PricedStopping(SteppedPolicy, PricedPolicy, Library):
+class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
     r"""Stop when the next answer is not worth its price.
 
     With :math:`v_n` the accuracy of the vote after n answers and :math:`c_n` their cost, the policy

@@ -1,10 +1,11 @@
 """Judge submitted answers away from their notebook.
 
 Three processes take part. The notebook's own process may hold anything that the student has put
-there, so it only hands over its answers (`adabook.plain`). A fresh process, which gets the keys
-through a pipe once the notebook has ended, judges them. Where an answer holds functions, a third
-process runs them: the judge sends it inputs and reads plain numbers back. That process is confined
-(`adabook.confined`), and where Landlock is there it cannot read adabook, with its brute forces.
+there, so it only hands over its answers (`adabook.plain_data`). A fresh process, which gets the
+keys through a pipe once the notebook has ended, judges them. Where an answer holds functions, a
+third process runs them: the judge sends it inputs and reads plain numbers back. That process is
+confined (`adabook.confined`), and where Landlock is there it cannot read adabook, with its brute
+forces.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import adalib
-from adabook import plain
+from adabook import plain_data
 from adabook.confined import confined, student_environment
-from adabook.exercises import Checker, checks, judged
+from adabook.exercises import Checker, behaviour, checks
 from adabook.exercises.cases import Late
 from adabook.homework import exercise_of
 
@@ -51,7 +52,7 @@ def verdicts(asked: Sequence[Mapping[str, Any]]) -> list[Verdict]:
     chapter.
     """
     question = json.dumps({"seconds": FUNCTION_SECONDS, "asked": list(asked)}, default=repr)
-    command = [sys.executable, "-P", "-m", "adabook.judge"]
+    command = [sys.executable, "-P", "-m", "adabook.submissions"]
     places = os.pathsep.join(map(str, _PACKAGES))
     kept = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
     try:
@@ -77,7 +78,7 @@ def _judged(asked: Mapping[str, Any]) -> Verdict:
     if asked["key"] is not None:
         check = Checker({name: exercise_of(name, asked["key"])})
     with _Functions() as functions:
-        checked = check(name, plain.from_plain(asked["answer"], functions.function))
+        checked = check(name, plain_data.from_plain(asked["answer"], functions.function))
     if checked.right is None:
         return Verdict(False, "not answered")
     return Verdict(checked.right, "" if checked.right else checked.hint)
@@ -107,10 +108,10 @@ class _Functions:
             is_hidden = entry.name.startswith(("adabook", "__editable__"))
             if not is_hidden and entry.suffix != ".pth" and not link.exists():
                 link.symlink_to(entry)
-        runner = shutil.copy(plain.__file__, self.folder / "run_functions.py")
-        command = [sys.executable, "-P", "-S", str(runner), str(judged.SECONDS)]
+        runner = shutil.copy(plain_data.__file__, self.folder / "run_functions.py")
+        command = [sys.executable, "-P", "-S", str(runner), str(behaviour.SECONDS)]
         return subprocess.Popen(
-            confined(command, self.folder, hidden=[Path(plain.__file__).parent]),
+            confined(command, self.folder, hidden=[Path(plain_data.__file__).parent]),
             env={**student_environment(self.folder), "PYTHONPATH": str(self.folder)},
             cwd=self.folder,
             stdin=subprocess.PIPE,
@@ -126,7 +127,7 @@ class _Functions:
             self.process = self.process or self._start()
             assert self.process.stdin
             assert self.process.stdout
-            call = {"function": pickle, "values": plain.as_plain(list(values)), "parts": parts}
+            call = {"function": pickle, "values": plain_data.as_plain(list(values)), "parts": parts}
             try:
                 self.process.stdin.write(json.dumps(call) + "\n")
                 self.process.stdin.flush()
@@ -138,7 +139,7 @@ class _Functions:
             reply = json.loads(line or '{"error": "its process ended"}')
             if "error" in reply:
                 raise RuntimeError(reply["error"])
-            return plain.from_plain(reply["value"])
+            return plain_data.from_plain(reply["value"])
 
         def call(*values: Any) -> Any:
             return ask(values, parts=False)
@@ -153,8 +154,8 @@ class _Functions:
 def main() -> None:
     """Judge the answers that arrive as JSON on standard input."""
     question = json.load(sys.stdin)
-    judged.PROOF_CASES = _PROOF_CASES
-    judged.SECONDS = question["seconds"]
+    behaviour.PROOF_CASES = _PROOF_CASES
+    behaviour.SECONDS = question["seconds"]
     print(json.dumps([_judged(asked) for asked in question["asked"]]))
 
 

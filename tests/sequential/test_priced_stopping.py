@@ -16,8 +16,8 @@ from adalib.datasets.files import DataError
 from adalib.datasets.populations import Population, beta_population
 from adalib.evaluate.intervals import mean_interval
 from adalib.sequential.induction import backward_induction
-from adalib.sequential.peers import PEERS, TunedRules
-from adalib.sequential.policy import PricedStopping
+from adalib.sequential.priced_stopping import PricedStopping
+from adalib.sequential.published_rules import PEERS, TunedRules
 from adalib.sequential.race import PricedRace
 from adalib.sequential.signals import SIGNALS
 from adalib.sequential.signals.base import Lesson
