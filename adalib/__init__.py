@@ -36,7 +36,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "learn.embedding": ["TextEmbedding"],
         "learn.label_policy": ["LabelPolicy", "regret_weights"],
         "learn.curve_policy": ["CurvePolicy"],
-        "sequential.policy": ["PricedStopping"],
+        "sequential.priced_stopping": ["PricedStopping"],
         "sequential.race": ["PricedRace"],
         "sequential.published_rules": ["TunedRules"],
         "sequential.budget": ["BudgetController"],
