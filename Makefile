@@ -25,8 +25,12 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
-book: $(VENV)/book.stamp wheel  ## build the book; it says why notebooks run
+# The package is packed when the notebooks have run, and then lies where the pages offer it.
+book: $(VENV)/book.stamp  ## build the book; it says why notebooks run
 	@$(ONE_THREAD) $(VENV)/bin/jupyter-book build . -W --keep-going || { rm -rf _build/.doctrees; exit 1; }
+	@$(MAKE) --no-print-directory dist/.built
+	@rm -f _build/html/_sources/notebooks/*.whl
+	@cp dist/*.whl _build/html/_sources/notebooks/
 	@echo "Open  file://$(CURDIR)/_build/html/index.html"
 
 live: book  ## put Python beside the book, so that its cells run in the page (fetched once, 106 MB)

@@ -80,7 +80,7 @@
       if (!isCell && (shown || !next.nextElementSibling?.matches(".cell"))) break;
       shown ||= isCell;
     }
-    return found.filter((each) => !each.matches(".adalib-path-next"));
+    return found;
   }
 
   // It is veiled until the reader commits, skips, or wants something of it. It stays readable to a screen reader, and on

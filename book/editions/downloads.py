@@ -1,58 +1,61 @@
-"""What a download button hands out: a notebook for JupyterLab, and the package it needs."""
+"""What lies beside a page: its notebook for JupyterLab, the package that runs it, its Markdown."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import nbformat
 
+from editions.markdown_pages import write_pages
 from editions.writing import live_notebooks
-from press.address import wheel_address
-
-
-def wheel_of(app) -> Path | None:
-    """The package that `make book` built next to the book; a hand-out brings its own."""
-    return next((Path(app.srcdir) / "dist").glob("*.whl"), None)
+from press.address import wheel_address, wheel_name
 
 
 def offer_wheel(app, pagename, templatename, context, doctree) -> None:
-    """One more line in the download menu of a notebook."""
-    wheel = wheel_of(app)
+    """One more line in the download menu of a notebook; `make book` puts the package there."""
     menus = context.get("header_buttons", [])
     menu = next((menu for menu in menus if menu["label"] == "download-buttons"), None)
-    if wheel and menu and pagename.startswith("notebooks/"):
+    if menu and pagename.startswith("notebooks/"):
+        name = wheel_name(app.config.html_context["book_version"])
         menu["buttons"].append(
             {
                 "type": "link",
-                "url": context["pathto"](f"_sources/notebooks/{wheel.name}", resource=True),
+                "url": context["pathto"](f"_sources/notebooks/{name}", resource=True),
                 "text": "adalib.whl",
-                "tooltip": (
-                    f"The package that runs the notebook ({wheel.stat().st_size / 1e6:.0f} MB)"
-                ),
+                "tooltip": "The package that runs the notebook",
                 "icon": "fas fa-download",
                 "label": "download-wheel-button",
             }
         )
 
 
+def link_markdown(app, pagename, templatename, context, doctree) -> None:
+    """Name a page's Markdown in its head."""
+    if doctree and app.builder.format == "html":
+        file = f"{pagename.rpartition('/')[2]}.md"
+        link = f'<link rel="alternate" type="text/markdown" href="{file}">\n'
+        context["metatags"] = context.get("metatags", "") + link
+
+
 def write(app, exception) -> None:
-    """Put the live notebooks and the wheel where the button looks, in place of the sources."""
+    """Put the notebooks where the button looks, and the Markdown beside the pages."""
     if exception or app.builder.format != "html":
         return
-    folder = Path(app.outdir) / "_sources" / "notebooks"
-    executed = Path(app.outdir).parent / "jupyter_execute" / "notebooks"
+    root = Path(app.srcdir)
+    built = Path(app.outdir)
+    executed = built.parent / "jupyter_execute" / "notebooks"
     repository = app.config.adalib_repository
     version = app.config.html_context["book_version"]
     address = wheel_address(repository, version) if repository else ""
-    notebooks = live_notebooks(Path(app.srcdir), executed, wheel_address=address)
+    notebooks = live_notebooks(root, executed, wheel_address=address)
+    folder = built / "_sources" / "notebooks"
     for name, notebook in notebooks.items():
         nbformat.write(notebook, folder / name)
-    if wheel := wheel_of(app):
-        shutil.copy(wheel, folder)
+    write_pages(root, built, executed, notebooks, app.config.html_baseurl)
 
 
 def setup(app) -> dict:
     app.connect("html-page-context", offer_wheel, priority=600)
+    app.connect("html-page-context", link_markdown)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -20,11 +20,12 @@ _ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<([^`>]*)>)?`")
 _TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
 _NUMBERED = re.compile(r"\$\$([^$]*?)\$\$ *\(([\w-]+)\)")
 _PAGE = re.compile(r"\[([^\]]+)\]\((?:\.\./book/[\w-]+\.md|#[^)]*)\)")
+_LABEL = re.compile(r"\[([^\[\]]+)\]\((\w+(?:-\w+)+)\)")
 # A mention of a chapter that is not part of a link's words already.
 _MENTION = re.compile(r"\{ch\}`([\w-]+)`(?![^\[\]\n]*\]\()")
 _VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
 # Directives whose content only a built page has.
-_ONLY_BUILT = ("glue", "raw", "path", "bibliography")
+_ONLY_BUILT = ("glue", "raw", "bibliography")
 #: Tags of cells whose code the page does not show.
 HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 _BOX = {"tip": "success", "warning": "warning", "quiz": "info"}
@@ -58,6 +59,8 @@ class Book:
     install: str = ""  # how to install the package, written at the head of every chapter
     chapters: Mapping[str, Page] = field(default_factory=dict)  # by the keys that prose uses
     wheel_address: str = ""  # from where a first cell installs the package, if it is published
+    # Where labels stand: a notebook and its heading, "03_budgets.ipynb#Sort-the-slopes".
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 def live_text(text: str, book: Book) -> str:
@@ -73,7 +76,17 @@ def live_text(text: str, book: Book) -> str:
     text = _ROLE.sub(
         lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text
     )
+    text = _LABEL.sub(lambda match: _placed(*match.groups(), book.places), text)
     return _VIEW.sub(r"\1", _PAGE.sub(r"\1", text))
+
+
+def _placed(words: str, label: str, places: Mapping[str, str]) -> str:
+    """Lead a link to where its label stands; a label of a page that is no notebook leads nowhere.
+
+    >>> _placed("slopes", "budgets-slopes", {"budgets-slopes": "03_budgets.ipynb#Sort-the-slopes"})
+    '[slopes](03_budgets.ipynb#Sort-the-slopes)'
+    """
+    return f"[{words}]({places[label]})" if label in places else words
 
 
 def _mentions_linked(text: str, chapters: Mapping[str, Page]) -> str:

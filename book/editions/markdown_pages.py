@@ -7,6 +7,7 @@ games and lists, which need a browser, are left out. ``llms.txt`` is as llmstxt.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
@@ -14,13 +15,12 @@ from nbformat import NotebookNode
 
 from contents import Page, pages
 from editions.lab_notebooks import HIDDEN, Book, live_text
-from editions.writing import live_notebooks, read_book
+from editions.writing import read_book
 
 _INCLUDED = re.compile(r"^```\{include\} (\S+)\n```$", re.M)
 _COMMENT = re.compile(r"^% .*\n", re.M)
 _TO_NOTEBOOK = re.compile(r"(\]\([\w./-]+)\.ipynb(?=[#)])")
-_TO_CHAPTER = re.compile(r"\]\((?=\w+\.ipynb\))")
-_TO_LABEL = re.compile(r"\[([^\[\]]+)\]\([\w-]+\)")
+_TO_CHAPTER = re.compile(r"\]\((?=\w+\.ipynb[)#])")
 
 
 def notebook_as_markdown(notebook: NotebookNode) -> str:
@@ -29,7 +29,7 @@ def notebook_as_markdown(notebook: NotebookNode) -> str:
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             parts.append(cell.source)
-        elif not HIDDEN & set(cell.metadata.get("tags", [])):
+        elif cell.id != "install" and not HIDDEN & set(cell.metadata.get("tags", [])):
             parts.append(f"```python\n{cell.source}\n```")
     return _linked("\n\n".join(parts))
 
@@ -46,12 +46,12 @@ def page_as_markdown(page: Page, book: Book) -> str:
 
 
 def _linked(text: str) -> str:
-    """Lead from Markdown to Markdown; a label of the built page leads nowhere there.
+    """Lead from Markdown to Markdown.
 
-    >>> _linked("[Budgets](../notebooks/03_budgets.ipynb#slopes), [slopes](budgets-slopes)")
-    '[Budgets](../notebooks/03_budgets.md#slopes), slopes\\n'
+    >>> _linked("[Budgets](../notebooks/03_budgets.ipynb#slopes)")
+    '[Budgets](../notebooks/03_budgets.md#slopes)\\n'
     """
-    return _TO_LABEL.sub(r"\1", _TO_NOTEBOOK.sub(r"\1.md", text)).strip() + "\n"
+    return _TO_NOTEBOOK.sub(r"\1.md", text).strip() + "\n"
 
 
 def llms_txt(root: Path, address: str) -> str:
@@ -73,14 +73,14 @@ def llms_txt(root: Path, address: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(app, exception) -> None:
-    """Write the Markdown of every page of the build, and the list."""
-    if exception or app.builder.format != "html":
-        return
-    root = Path(app.srcdir)
-    built = Path(app.outdir)
-    executed = built.parent / "jupyter_execute" / "notebooks"
-    notebooks = live_notebooks(root, executed)
+def write_pages(
+    root: Path, built: Path, executed: Path, notebooks: Mapping[str, NotebookNode], address: str
+) -> None:
+    """Write the Markdown of every page of a build, and the list.
+
+    ``notebooks`` are those of `live_notebooks`; ``executed`` and ``address`` are as there and in
+    `llms_txt`.
+    """
     book = read_book(root, executed)
     for page in pages(root):
         if page.path.suffix == ".md":
@@ -88,19 +88,4 @@ def write(app, exception) -> None:
         else:
             text = notebook_as_markdown(notebooks[page.path.name])
         (built / f"{page.name}.md").write_text(text, encoding="utf-8")
-    listed = llms_txt(root, app.config.html_baseurl)
-    (built / "llms.txt").write_text(listed, encoding="utf-8")
-
-
-def link_markdown(app, pagename, templatename, context, doctree) -> None:
-    """Name a page's Markdown in its head."""
-    if doctree and app.builder.format == "html":
-        file = f"{pagename.rpartition('/')[2]}.md"
-        link = f'<link rel="alternate" type="text/markdown" href="{file}">\n'
-        context["metatags"] = context.get("metatags", "") + link
-
-
-def setup(app) -> dict:
-    app.connect("html-page-context", link_markdown)
-    app.connect("build-finished", write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    (built / "llms.txt").write_text(llms_txt(root, address), encoding="utf-8")

@@ -17,6 +17,7 @@ from contents import keys, pages
 from editions.lab_notebooks import Book, live_notebook
 from editions.student import for_students
 from editions.text import Block, blocks, read_works
+from press.address import wheel_name
 
 #: Pages and sources that answer what students are asked, or tell how to lead a class.
 TEACHERS = ("book/teach", "book/topics", "notebooks/market", "notebooks/answer_key", "book/exam")
@@ -28,6 +29,8 @@ INSTALL = (
 # Labels, in the order in which the page counts them.
 _EXERCISE = re.compile(r"^:+\{exercise\}[^\n]*\n:label: (\S+)", re.M)
 _STATEMENT = re.compile(r"^:+\{prf:(?!proof)\w+\}[^\n]*\n:label: (\S+)", re.M)
+# A label with the heading below it, and one of an exercise or a statement.
+_PLACE = re.compile(r"^\(([\w-]+)\)=\n(?=(?:\([\w-]+\)=\n)*#+ (.+)$)|^:label: (\S+)", re.M)
 _EQUATION = re.compile(r"\$\$ *\(([\w-]+)\)")
 
 
@@ -75,10 +78,12 @@ def read_book(root: Path, executed: Path) -> Book:
     titles: dict[str, str] = {}
     equations: dict[str, str] = {}
     numbers: dict[str, str] = {}
+    places: dict[str, str] = {}
     number_by_stem = {page.stem: page.number for page in pages(root)}
     for path, notebook in _read_notebooks(root).items():
         text = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         titles |= dict(_labelled(text))
+        places |= _places(path.name, text)
         number_of_page = number_by_stem.get(path.stem, "")
         front = f"{number_of_page}." if number_of_page else ""
         # Exercises and theorems have a count each, as on the page.
@@ -87,9 +92,24 @@ def read_book(root: Path, executed: Path) -> Book:
         for number, label in enumerate(_EQUATION.findall(text), 1):
             equations[label] = f"{front}{number}"
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    install = INSTALL.format(wheel=f"adalib_book-{project['version']}-py3-none-any.whl")
+    install = INSTALL.format(wheel=wheel_name(project["version"]))
     works = read_works(root / "book" / "references.bib")
-    return Book(read_values(executed), works, titles, equations, numbers, install, keys(root))
+    values = read_values(executed)
+    return Book(values, works, titles, equations, numbers, install, keys(root), places=places)
+
+
+def _places(name: str, text: str) -> dict[str, str]:
+    """Where each label of a notebook stands; JupyterLab names a heading by its words.
+
+    >>> _places("a.ipynb", "(x)=\\n(y)=\\n## Sort the slopes\\n\\n:label: ex-z")
+    {'x': 'a.ipynb#Sort-the-slopes', 'y': 'a.ipynb#Sort-the-slopes', 'ex-z': 'a.ipynb'}
+    """
+    places = {}
+    for match in _PLACE.finditer(text):
+        label, heading, inside = match.groups()
+        is_plain = heading and not re.search(r"[$*`()]", heading)
+        places[label or inside] = f"{name}#{heading.replace(' ', '-')}" if is_plain else name
+    return places
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:

@@ -72,10 +72,15 @@ def colab_address(repository: str, stem: str) -> str:
     return f"https://colab.research.google.com/{github}"
 
 
+def wheel_name(version: str) -> str:
+    """Return the name of the file that holds the package."""
+    return f"adalib_book-{version}-py3-none-any.whl"
+
+
 def wheel_address(repository: str, version: str) -> str:
     """Return where the release of a version has the package."""
-    file = f"adalib_book-{version}-py3-none-any.whl"
-    return f"https://github.com/{repository}/releases/download/v{version}/{file}"
+    releases = f"https://github.com/{repository}/releases"
+    return f"{releases}/download/v{version}/{wheel_name(version)}"
 
 
 def read_environment(app, config) -> None:

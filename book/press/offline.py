@@ -1,19 +1,23 @@
-"""A book without network: it carries its own plotly.js and fonts.
+"""A book without network: what its pages load lies beside them, and a page loads what it uses.
 
-Both come at build time out of installed, pinned packages or this repository. plotly.js is loaded
-when a figure comes near the screen.
+plotly.js and the fonts come at build time out of installed, pinned packages or this repository.
+The answers and hints of a chapter's value exercises are a script, by which ``exercises.js`` makes
+their boxes: no page holds the answers itself.
 """
 
 from __future__ import annotations
 
 import filecmp
+import json
 import shutil
 from base64 import b64encode
 from collections.abc import Callable
 from importlib.resources import files as resources
 from pathlib import Path
 
+from adabook.exercises import value_exercises
 from adabook.games.scripts import FRONT, SCRIPTS, page_script
+from contents import pages
 
 PLOTLY = "plotly.min.js"
 FOLDER = Path(__file__).parent.parent / "fonts"
@@ -67,6 +71,15 @@ def write_games(target: Path) -> None:
             file.write_text(text, encoding="utf-8")
 
 
+def write_exercises(target: Path) -> None:
+    """Write one script per chapter that asks for a value."""
+    target.mkdir(parents=True, exist_ok=True)
+    for chapter, exercises in value_exercises().items():
+        values = json.dumps(exercises, ensure_ascii=False)
+        script = f'(window.adalibExercises ??= {{}})["{chapter}"] = {values};\n'
+        (target / f"{chapter}.js").write_text(script, encoding="utf-8")
+
+
 def copy_assets(app) -> None:
     """Put libraries, styles and scripts that changed into the book's static folder.
 
@@ -78,6 +91,7 @@ def copy_assets(app) -> None:
     static = Path(app.outdir) / "_static"
     write_fonts(static / "fonts")
     write_games(static)
+    write_exercises(static / "exercises")
     wanted = {static / "lib" / PLOTLY: plotly_source()}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
@@ -90,15 +104,18 @@ def copy_assets(app) -> None:
 
 
 def load_scripts(app, pagename, templatename, context, doctree) -> None:
-    """Name the fonts to the layout; load what draws only on pages with a figure or a game."""
+    """Name the fonts to the layout; load each script where it is used."""
     context["fonts"] = FONTS
     body = context.get("body", "")
     if "plotly-graph-div" in body:
         # It runs plotly.js when a figure comes near.
         app.add_js_file("figures.js", loading_method="defer")
-    played = [name for name in SCRIPTS if f'class="adalib-{name}"' in body]
-    for name in played:
-        app.add_js_file(f"{name}.js", loading_method="defer")
+    for name in SCRIPTS:
+        if f'class="adalib-{name}"' in body:
+            app.add_js_file(f"{name}.js", loading_method="defer")
+    chapter = next((page.key for page in pages(Path(app.srcdir)) if page.name == pagename), "")
+    if chapter in value_exercises():
+        app.add_js_file(f"exercises/{chapter}.js", loading_method="defer")
 
 
 def defer_scripts(app, pagename, templatename, context, doctree) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from conftest import ROOT
+from record_findings import votes
 
 from adabook.findings import POLICIES, SETS, findings, gains
 from adabook.recorded import recorded
-
-sys.path.insert(0, str(ROOT / "data"))
-from record_findings import votes
 
 
 @pytest.fixture(scope="module")

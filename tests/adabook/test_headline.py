@@ -1,16 +1,11 @@
 """The headline gain by its causes: the parts add up, and the record is that of chapter 9's
 table."""
 
-import sys
-
 import pytest
-from conftest import ROOT
+from record_headline import LEADS, headline_cells
 
 import adalib
 from adabook.headline import headline
-
-sys.path.insert(0, str(ROOT / "data"))
-from record_headline import LEADS, headline_cells
 
 
 @pytest.fixture(scope="module")

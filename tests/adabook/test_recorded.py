@@ -1,21 +1,10 @@
 """The dear tables of chapters 9 and 11: their cells, and a cheap part of what is recorded computed
 again."""
 
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import ROOT
-
-import adalib
-from adabook import recorded as tables
-from adabook.recorded import AS_PUBLISHED, LADDER, recorded_cells
-from adalib.datasets.populations import beta_population
-from adalib.evaluate.heldout import Protocol, held_out
-from adalib.sequential.priced_stopping import PricedStopping
-
-sys.path.insert(0, str(ROOT / "data"))
 from record_learning import PEOPLE, best_rule
 from record_menus import voting_cells
 from record_stopping import (
@@ -27,6 +16,13 @@ from record_stopping import (
     weighted_bars,
 )
 from rivals import NEWER, PEERS, PUBLISHED, Published, TunedRivals
+
+import adalib
+from adabook import recorded as tables
+from adabook.recorded import AS_PUBLISHED, LADDER, recorded_cells
+from adalib.datasets.populations import beta_population
+from adalib.evaluate.heldout import Protocol, held_out
+from adalib.sequential.priced_stopping import PricedStopping
 
 
 def by_name(cells):

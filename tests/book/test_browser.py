@@ -11,7 +11,7 @@ from conftest import HTML, ROOT, toc_pages
 
 from adabook import figures
 
-EXTRA = ["genindex", "prf-prf", "search"]
+EXTRA = ["genindex", "search"]
 
 # What a drawn trace leaves in a plotly figure.
 INK = "'.trace, .overplot path, .overplot image, .slice, .table, canvas'"

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from bs4 import BeautifulSoup
 
-from press import labels
+from press import cross_references
 
 KNOWN = {"estimation-windows": ("notebooks/05", "id3"), "here": ("notebooks/12", "id1")}
 
@@ -15,7 +15,9 @@ KNOWN = {"estimation-windows": ("notebooks/05", "id3"), "here": ("notebooks/12",
 def test_a_label_becomes_an_address_or_a_warning(monkeypatch):
     warned = []
     monkeypatch.setattr(
-        labels.logger, "warning", lambda text, *values, **place: warned.append(text % values)
+        cross_references.logger,
+        "warning",
+        lambda text, *values, **place: warned.append(text % values),
     )
     app = SimpleNamespace(
         numbers={"notebooks/05": "5"},
@@ -27,7 +29,7 @@ def test_a_label_becomes_an_address_or_a_warning(monkeypatch):
 
     def resolved(body: str) -> str:
         context = {"body": body}
-        labels.resolve(app, "notebooks/12", "page.html", context, None)
+        cross_references.lead_to_labels(app, "notebooks/12", "page.html", context, None)
         return context["body"]
 
     page = (

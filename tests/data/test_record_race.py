@@ -1,16 +1,12 @@
 """Families of plain races, which the recorded table of the chapter "The race" compares with."""
 
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from record_race import FAMILIES, TunedRaces
 
 from adalib.datasets.populations import beta_population
-
-sys.path.insert(0, str(ROOT / "data"))
-from record_race import FAMILIES, TunedRaces
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import sys
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -11,9 +10,11 @@ from itertools import product
 import adaptive_consistency as theirs
 import numpy as np
 import pytest
-from conftest import ROOT, run_to_end
+import rivals
+from conftest import run_to_end
 from its_hub.core.algorithms.adaptive_self_consistency import AdaptiveSelfConsistency
 from its_hub.core.algorithms.beta_self_consistency import BetaSelfConsistency
+from rivals import PEERS, TunedRivals, dirichlet_holds
 from sympy.utilities.iterables import partitions
 
 from adalib.datasets.populations import beta_population
@@ -27,10 +28,6 @@ from adalib.sequential.rules import (
 )
 from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes, count_votes
-
-sys.path.insert(0, str(ROOT / "data"))
-import rivals
-from rivals import PEERS, TunedRivals, dirichlet_holds
 
 
 def answers(counts) -> list[str]:

@@ -2,19 +2,15 @@
 
 import gzip
 import json
-import sys
-from pathlib import Path
 
 import pytest
+import read_answers
 
 import adalib
 from adabook.paper.ablations import extra_features
 from adalib.datasets import loading
 from adalib.datasets.files import DataError
 from adalib.datasets.loading import load
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "data"))
-import read_answers
 
 GOOD = {"id": "q1", "question": "2 + 2?", "gold": "4", "answers": ["4", "5", ""]}
 

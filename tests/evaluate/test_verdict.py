@@ -2,13 +2,13 @@
 recorded."""
 
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from record_intervals import TRIALS, WORLDS, bounds, verdicts
+from record_intervals import judgements as simulated
 
 from adabook.recorded import recorded
 from adalib.datasets.populations import flat_null
@@ -16,10 +16,6 @@ from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import cautious_bound, mean_interval
 from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.verdict import WRONG, judgements, summary, verdict
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "data"))
-from record_intervals import TRIALS, WORLDS, bounds, verdicts
-from record_intervals import judgements as simulated
 
 LOOKS = [
     (policy, target) for target in (1.5, 3.0) for policy in ("oracle", "label", "curve", "noise")

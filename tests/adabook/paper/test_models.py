@@ -1,18 +1,13 @@
 """What the text is worth to each model: the record, its reader, and parts computed again."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+import record_models
 
 from adabook.headline import over_deals
 from adabook.paper import models
 from adabook.recorded import recorded
 from adalib.evaluate.intervals import Interval
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "data"))
-import record_models
 
 
 @pytest.fixture(scope="module")

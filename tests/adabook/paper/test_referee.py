@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from itertools import combinations
 
 import numpy as np
 import pytest
+import record_referee
 from conftest import ROOT
+from referee import measures
 from scipy.optimize import linprog
 
 import adabook.paper
@@ -27,10 +28,6 @@ from adabook.paper.referee import (
     Outcome,
     Row,
 )
-
-sys.path.insert(0, str(ROOT / "data"))
-import record_referee
-from referee import measures
 
 # Rows with cells outside their tolerance, which the page names and explains.
 PARTLY = {"Table ablation_main = Table ablation", "Fig heatmap", "Fig archetypes"}

@@ -1,8 +1,15 @@
-"""Numbers as a book prints them: a minus, not a hyphen, and an interval on one line."""
+"""Numbers as a book prints them: gains in points, a minus for a hyphen, intervals on one line.
+
+A gain that a cell glued is quoted in points and with its sign: ``{points}`learning_gain``` prints
+0.0361 as +3.6, and ``{points}`learning_gain:2``` as +3.61. The sentence around it says "points".
+"""
 
 from __future__ import annotations
 
 import re
+
+from docutils import nodes
+from myst_nb.ext.glue.roles import PasteTextRole
 
 _NUMBER = r"(?:<(?:a|span)\b[^>]*>)*[+\N{MINUS SIGN}-]?\d[\d.,]*%?(?:</(?:a|span)>)*"
 _HYPHEN = r"(?<![\w.,-])-(?=\.?\d)"
@@ -11,6 +18,20 @@ _PRINTED = re.compile(
     rf"|(?P<low>\[{_NUMBER},)\s(?P<high>{_NUMBER}\])|<[^>]*>|(?P<minus>{_HYPHEN})",
     re.DOTALL,
 )
+
+
+class Points(PasteTextRole):
+    """A glued number, a hundred times as large and with its sign."""
+
+    text: str
+
+    def run(self):
+        name, _, digits = self.text.partition(":")
+        self.text = f"{name}:+z.{digits or 1}%"
+        found, messages = super().run()
+        for node in found:
+            node[0] = nodes.Text(node.astext().removesuffix("%"))
+        return found, messages
 
 
 def with_printed_numbers(body: str) -> str:
@@ -40,5 +61,6 @@ def print_numbers(app, pagename, templatename, context, doctree) -> None:
 
 
 def setup(app) -> dict:
+    app.add_role("points", Points())
     app.connect("html-page-context", print_numbers, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
