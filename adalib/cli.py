@@ -12,11 +12,13 @@ import json as json_format
 import logging
 import os
 import shlex
+import signal
 import sys
 import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median_high
@@ -74,7 +76,7 @@ app = cyclopts.App(
     help="Who deserves more samples?",
     version=adalib.__version__,
     help_flags="--help",
-    suppress_keyboard_interrupt=False,  # `main` says that the work was stopped
+    suppress_keyboard_interrupt=False,  # `run` says that the work was stopped
 )
 app.command(
     "adalib.collect:collect",
@@ -89,7 +91,7 @@ app.command(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 2 for bad input, 130 if interrupted."""
+    """Run one command and return its exit code: 0, or 2 for bad input."""
     words = sys.argv[1:] if argv is None else argv
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: _note(f"note: {message}")
@@ -100,9 +102,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             if result is not None:
                 print(f"wrote {result}")
             return 0
-        except KeyboardInterrupt:
-            _note("stopped")
-            return _INTERRUPTED
         except ImportError as error:
             _note(_missing_extra(error))
             return _BAD_INPUT
@@ -117,12 +116,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run() -> NoReturn:
-    """Run the command of this process, and end the process with its exit code."""
-    code = main()
-    if code == _INTERRUPTED:
+    """Run the command of this process, and end the process with its exit code; 130 for Ctrl-C."""
+    try:
+        code = main()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C changes nothing
+        _note("stopped")
         logging.shutdown()  # writes the last lines of the server's log
         # An ordinary exit waits for all threads, and one may have begun a minute of learning.
-        os._exit(code)
+        os._exit(_INTERRUPTED)
     sys.exit(code)
 
 
@@ -130,7 +132,9 @@ def _note(text: str) -> None:
     """Write one line to standard error; standard output holds the result alone."""
     line = " ".join(text.split())
     # A file's text may hold codes that control a terminal.
-    print("adalib:", "".join(c if c.isprintable() else "?" for c in line), file=sys.stderr)
+    visible = "".join(c if c.isprintable() else "?" for c in line)
+    with suppress(OSError):  # a terminal that was closed must not change the exit code
+        print("adalib:", visible, file=sys.stderr)
 
 
 def _missing_extra(error: ImportError) -> str:

@@ -24,9 +24,9 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from timing import best_seconds, in_a_process, report
 
+from adabook.highs import lp_solution
 from adalib.solve.bisection import bisect
 from adalib.solve.frontier import frontier
-from adalib.solve.reference import lp_solution
 
 COST = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 BUDGET = 2.0

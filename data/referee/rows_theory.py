@@ -14,12 +14,12 @@ from itertools import product
 
 import numpy as np
 
+from adabook.highs import lp_solution, lp_value
 from adabook.paper.settings import PAPER, PAPER_CLAIMS, PAPER_SETTINGS, REAL, path, utility
 from adabook.paper.theorems import COUNTEREXAMPLES, Case, random_cases, strong_duality, vertex
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels
-from adalib.solve.reference import lp_solution, lp_value
 from referee import measures
 from referee.measures import SHOWN
 from referee.wording import Cell, Outcome, check, outcome

@@ -13,8 +13,8 @@ import pytest
 import roads
 from conftest import ROOT
 
+import adabook.highs
 import adalib
-import adalib.solve.reference
 from adabook.exercises import JUDGED, Checker
 from adabook.exercises.behaviour import Build, Construction, Proof
 from adabook.exercises.cases import TARGETED, best_value
@@ -62,9 +62,7 @@ def test_a_price_that_keeps_the_budget_is_right_and_one_below_is_not():
 
 def test_the_best_value_is_the_linear_program():
     for case in TARGETED.cases(30):
-        assert best_value(**case) == pytest.approx(
-            adalib.solve.reference.lp_value(**case), abs=1e-7
-        )
+        assert best_value(**case) == pytest.approx(adabook.highs.lp_value(**case), abs=1e-7)
 
 
 def test_plants_of_equal_fuel_may_share_as_they_like():

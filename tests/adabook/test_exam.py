@@ -15,8 +15,8 @@ from pypdf import PdfReader
 from scipy import integrate, optimize, stats
 
 import adalib
+from adabook.highs import lp_solution
 from adalib.solve.oracle import chosen
-from adalib.solve.reference import lp_solution
 from editions.exam import write_exam
 from editions.pdf import print_markdown
 

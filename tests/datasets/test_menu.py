@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adalib
+from adabook.highs import lp_value
 from adalib.cli import main
 from adalib.datasets.menu import Menu
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
-from adalib.solve.reference import lp_value
 
 
 def answers(chances, samples, seed, tokens=None):

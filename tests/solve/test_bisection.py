@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import allocations, tables
 
+from adabook.highs import lp_value
 from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import TIE, average_cost, oracle_labels
-from adalib.solve.reference import lp_value
 
 
 @given(tables(5, 4), st.floats(0, 1.2))

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import KINDS, averages, budgets_for, random_table, tables
 
+from adabook.highs import lp_solution
 from adalib.datasets.loading import load
 from adalib.solve import hull
 from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
 from adalib.solve.oracle import average_cost, dual, oracle_labels, subdifferential
-from adalib.solve.reference import lp_solution
 from adalib.table import UtilityTable
 
 SHAPES = [(1, 1), (1, 5), (6, 1), (2, 2), (5, 4), (9, 6), (3, 50)]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from random_tables import KINDS, allocations, averages, budgets_for, random_table
 
+from adabook.highs import milp_solution
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
-from adalib.solve.reference import milp_solution
 
 
 @pytest.mark.parametrize("kind", KINDS)

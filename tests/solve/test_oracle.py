@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import allocations, tables
 
+from adabook.highs import lp_value
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average, average_cost, dual, oracle_labels, subdifferential
-from adalib.solve.reference import lp_value
 
 RULES = ["cheapest", "dearest", "random", "first"]
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import allocations, averages, tables
 
+from adabook.highs import lp_solution
 from adabook.paper import theorems
 from adabook.paper.theorems import COUNTEREXAMPLES, STATEMENTS, Case
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import dual, oracle_labels, subdifferential
-from adalib.solve.reference import lp_solution
 from adalib.table import UtilityTable
 
 TINY = 1e-9

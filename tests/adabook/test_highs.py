@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from random_tables import KINDS, allocations, averages, random_table
 
-from adalib.solve.reference import lp_solution, lp_value, milp_solution
+from adabook.highs import lp_solution, lp_value, milp_solution
 from adalib.table import UtilityTable
 
 

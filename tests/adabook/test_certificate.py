@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from adalib.sequential.certificate import certified, log_evidence
+from adabook.certificate import certified, log_evidence
 
 ALPHA = 0.05
 

@@ -1,7 +1,7 @@
 """Reference solvers: the same allocation problem given to HiGHS, a linear and integer solver.
 
-They use neither prices nor envelopes, so the tests and the chapters compare our own solvers with
-them. They are orders of magnitude slower than `adalib.frontier`; nothing else should call them.
+They use neither prices nor envelopes, so the tests and the replication table compare our own
+solvers with them. They are orders of magnitude slower than `adalib.frontier`.
 """
 
 from __future__ import annotations
