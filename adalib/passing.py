@@ -27,13 +27,16 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     pairs = list(headers)
     named = [value.lower() for name, value in pairs if name.lower() == b"connection"]
     dropped = _NOT_PASSED.union(part.strip() for value in named for part in value.split(b","))
+    if any(name.lower() == b"transfer-encoding" for name, _ in pairs):
+        dropped |= {b"content-length"}  # of a body that comes in chunks, it is not the length
     return [(name, value) for name, value in pairs if name.lower() not in dropped]
 
 
 def climbs(path: bytes) -> bool:
     """Whether a path leads upwards, however often it is decoded on the way."""
     for _ in range(5):
-        if b".." in path.replace(b"\\", b"/").split(b"/"):
+        # Some servers read "..;x" as ".." too, so that nothing may begin with it.
+        if any(part.startswith(b"..") for part in path.replace(b"\\", b"/").split(b"/")):
             return True
         path, before = unquote_to_bytes(path), path
         if path == before:

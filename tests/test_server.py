@@ -508,8 +508,19 @@ def test_bytes_come_and_go_as_they_are(stopping, tmp_path):
             assert body == b"\x1f\x8bxyz"
 
 
+def test_a_length_that_contradicts_the_chunks_is_left_out(pair):
+    """As RFC 9112 (section 6.3) asks of whoever passes a message on."""
+    _, _, base = pair
+    port = int(base.removesuffix("/v1").rsplit(":", 1)[1])
+    head = b"POST /v1/files HTTP/1.1\r\nHost: here\r\nConnection: close\r\n"
+    body = b"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"
+    first, _, came = apart(exchanged(port, head + body))
+    assert first.startswith(b"HTTP/1.1 200")
+    assert json.loads(came)["body"] == "ab"
+
+
 @pytest.mark.parametrize(
-    "climb", ["%2e%2e", "%252e%252e", "%25252e.", "..%2Fy", "..%5Cy", "%" + "25" * 999]
+    "climb", ["%2e%2e", "%252e%252e", "%25252e.", "..%2Fy", "..%5Cy", "..%3Bx", "%" + "25" * 999]
 )
 def test_no_path_climbs_however_it_is_written(pair, climb):
     upstream, _, base = pair
