@@ -56,10 +56,11 @@ LOG = logging.getLogger("adalib.server")
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "stop")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _VOTED = {"model", "messages", "n", "stream", "user", *_SAMPLING, *_LIMITS}
-# Headers about one body, of which a vote writes its own.
-_OF_A_BODY = frozenset(
-    b"accept accept-encoding content-encoding content-length content-type".split()
-)
+# Headers about one request and its body, of which every answer of a vote has its own.
+_OF_ONE_REQUEST = {
+    *("accept", "accept-encoding", "content-encoding", "content-length", "content-type"),
+    "idempotency-key",
+}
 
 
 class RefusedError(Exception):
@@ -150,7 +151,7 @@ class Server:
         if len(body) > LONGEST_VOTE:
             return await self.pass_on(request, body, "a long conversation")
         fields = _json_object(body)
-        why = why_passed_on(fields, self.model)
+        why = "a query in its address" if request.url.query else why_passed_on(fields, self.model)
         if why:
             return await self.pass_on(request, body, why)
         try:
@@ -172,11 +173,13 @@ class Server:
     async def vote(self, request: Request, fields: dict[str, Any]) -> Response:
         """Ask as often as the router says, and reply with the winner."""
         sent = {name: fields[name] for name in fields if name not in ("messages", "n", "stream")}
-        headers: dict[str, Any] = {
-            name.decode("latin-1"): value.decode("latin-1")
-            for name, value in self._headers(request)
-            if name.lower() not in _OF_A_BODY
-        }
+        headers: dict[str, Any] = {}
+        for raw, value in self._headers(request):
+            name = raw.decode()
+            if name in _OF_ONE_REQUEST:
+                continue
+            before = f"{headers[name]}, " if name in headers else ""  # a repeated one is joined
+            headers[name] = before + value.decode("latin-1")
         headers.setdefault("authorization", openai.Omit())  # or the client would send one
         reads = self.router.policy.reads
         ask = model_asker(self.client, fields["messages"], reads, extra_headers=headers, **sent)
@@ -360,6 +363,17 @@ class _LogLines(logging.Handler):
                 os.write(sys.stdout.fileno(), line)
 
 
+def _is_base_url(text: str) -> bool:
+    """Whether a text is a URL to which the paths of requests can be added."""
+    try:
+        address = urlsplit(text)
+        is_number = address.port is None or address.port > 0
+    except ValueError:
+        return False
+    is_whole = address.scheme in ("http", "https") and bool(address.hostname)
+    return is_number and is_whole and text.isprintable() and not set(" ?#") & set(text)
+
+
 def serve(
     folder: str | os.PathLike,
     upstream: str,
@@ -401,8 +415,7 @@ def serve(
     check : bool
         Ask the upstream twice, say what it can do (stream, log-probabilities, cancel), and end.
     """
-    address = urlsplit(upstream)
-    if address.scheme not in ("http", "https") or not address.hostname:
+    if not _is_base_url(upstream):
         raise ValueError(
             f"the upstream is {upstream!r}; give a base URL such as http://127.0.0.1:8080/v1"
         )
@@ -415,6 +428,8 @@ def serve(
     controller = router.controller
     controller.keep_in(Path(folder) / "debt.json" if debt is None else debt)
     key = os.environ.get(key_env, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError(f"{key_env} holds no key: some of its characters cannot stand in a header")
     if key and host not in ("127.0.0.1", "localhost"):
         warnings.warn(
             f"whoever reaches {host} can spend the key in {key_env}; put a gateway in front",

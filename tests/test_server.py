@@ -152,6 +152,7 @@ def test_streams_tools_and_other_paths_pass_unchanged(pair, lines):
     other = httpx.post(f"{base}/embeddings?x=1", content=b"\x00anything", timeout=5).json()
     assert other == {"path": "/v1/embeddings", "query": "x=1", "body": "\x00anything"}
     assert httpx.get(f"{base}/models", timeout=5).json()["path"] == "/v1/models"
+    httpx.post(f"{base}/chat/completions?api-version=1", json=CALL, timeout=5)
     assert router.controller.asked == 0
     assert all("passed on" in line["why"] for line in lines())
 
@@ -364,8 +365,12 @@ def test_votes_carry_what_the_caller_sends(stopping):
         asking = openai.OpenAI(base_url=base, api_key="mine", organization="ours", max_retries=0)
         asking.chat.completions.create(**CALL)
         httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
+        repeated = [("X-Twice", "one"), ("X-Twice", "two"), ("Idempotency-Key", "1")]
+        httpx.post(f"{base}/chat/completions", json=CALL, headers=repeated, timeout=20)
     with_key = [headers for headers in upstream.headers if "authorization" in headers]
-    assert 0 < len(with_key) < len(upstream.headers)  # the second caller sent none
+    assert 0 < len(with_key) < len(upstream.headers)  # the other callers sent none
+    assert upstream.headers[-1]["x-twice"] == "one, two"
+    assert "idempotency-key" not in upstream.headers[-1]  # one answer's key, not a vote's
     for headers in with_key:
         assert headers["authorization"] == "Bearer mine"
         assert headers["openai-organization"] == "ours"
@@ -554,6 +559,8 @@ def test_small_replies_are_sent_at_once(stopping, tmp_path, monkeypatch):
         ({"upstream": "127.0.0.1:8080/v1"}, "upstream"),
         ({"upstream": "ftp://x/v1"}, "upstream"),
         ({"upstream": "http://"}, "upstream"),
+        ({"upstream": "http://x:99999/v1"}, "upstream"),
+        ({"upstream": "http://x/v1?version=1"}, "upstream"),
         ({"port": 99_999}, "99999"),
         ({"port": -1}, "-1"),
         ({"timeout": 0.0}, "timeout"),
@@ -576,6 +583,15 @@ def test_a_key_that_others_can_spend_is_warned_about(stopping, tmp_path, monkeyp
     with pytest.warns(UserWarning, match="OPENAI_API_KEY") as caught:
         server_module.serve(tmp_path, "http://127.0.0.1:9/v1", "m", host="0.0.0.0", port=0)
     assert "sk-secret" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize("key", ["sk-\xfc", "sk-1\nHost: elsewhere"])
+def test_a_key_that_no_header_can_hold_is_refused(stopping, tmp_path, monkeypatch, key):
+    Router(stopping, None, 6).save(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(ValueError, match="OPENAI_API_KEY") as caught:
+        server_module.serve(tmp_path, "http://127.0.0.1:9/v1", "m", port=0)
+    assert key not in str(caught.value)
 
 
 @pytest.mark.parametrize("able", [True, False])
