@@ -26,6 +26,7 @@ import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -112,8 +113,12 @@ class Server:
 
     def __post_init__(self) -> None:
         self.upstream = self.upstream.rstrip("/")
-        # A redirect is the caller's to follow: another origin is not to see the headers.
-        self.http = openai.DefaultAsyncHttpxClient(timeout=self.timeout, follow_redirects=False)
+        # A redirect is the caller's to follow, because another origin must not see the headers. So
+        # is a cookie the caller's to keep: a client that keeps it shows it to the next caller.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        self.http = openai.DefaultAsyncHttpxClient(
+            timeout=self.timeout, follow_redirects=False, cookies=no_cookies
+        )
         self.client = openai.AsyncOpenAI(
             base_url=self.upstream,
             api_key=self.key or "none",

@@ -376,6 +376,15 @@ def test_votes_carry_what_the_caller_sends(stopping):
         assert headers["openai-organization"] == "ours"
 
 
+def test_a_cookie_goes_to_no_other_caller(pair):
+    upstream, _, base = pair
+    upstream.replied = {"Set-Cookie": "session=mine; Path=/"}
+    for more in ({"stream": True}, {}, {}):
+        httpx.post(f"{base}/chat/completions", json=CALL | more, timeout=20)
+    assert len(upstream.headers) > 2
+    assert not any("cookie" in headers for headers in upstream.headers)
+
+
 def test_the_deadline_covers_the_queue(stopping, monkeypatch):
     monkeypatch.setattr(server_module, "AT_ONCE", 1)
     upstream = Upstream(tokens=(1000,), pace=0.01)
