@@ -35,13 +35,25 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 def climbs(path: bytes) -> bool:
     """Whether a path leads upwards, however often it is decoded on the way."""
     for _ in range(5):
-        # Some servers read "..;x" as ".." too, so that nothing may begin with it.
+        # Some servers read "..;x" as "..", so no part of a path may begin with two dots.
         if any(part.startswith(b"..") for part in path.replace(b"\\", b"/").split(b"/")):
             return True
         path, before = unquote_to_bytes(path), path
         if path == before:
             return False
-    return True  # nobody encodes a path so often
+    return True  # no honest path is encoded so often
+
+
+def is_base_url(text: str) -> bool:
+    """Whether a text is a URL to which the paths of requests can be added."""
+    try:
+        address = urlsplit(text)
+        port = address.port
+    except ValueError:  # a port that is no number below 65536
+        return False
+    if port == 0 or not text.isprintable() or set(" ?#") & set(text):
+        return False
+    return address.scheme in ("http", "https") and bool(address.hostname)
 
 
 def outgoing_request(

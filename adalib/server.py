@@ -29,7 +29,6 @@ from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx2
@@ -41,7 +40,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from adalib.endpoint import Ask, model_asker
-from adalib.passing import Headers, climbs, end_to_end, outgoing_request, returned
+from adalib.passing import Headers, climbs, end_to_end, is_base_url, outgoing_request, returned
 from adalib.preflight import abilities
 from adalib.router import Routed, Router
 
@@ -113,8 +112,8 @@ class Server:
 
     def __post_init__(self) -> None:
         self.upstream = self.upstream.rstrip("/")
-        # A redirect is the caller's to follow, because another origin must not see the headers. So
-        # is a cookie the caller's to keep: a client that keeps it shows it to the next caller.
+        # Redirects are left to the caller: the headers must not go to another origin. Cookies are
+        # too: this client would send the cookie of one caller with the votes of the next.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         self.http = openai.DefaultAsyncHttpxClient(
             timeout=self.timeout, follow_redirects=False, cookies=no_cookies
@@ -342,7 +341,7 @@ async def _unless_gone(request: Request, work: Awaitable[Result]) -> Result:
 class _LogLines(logging.Handler):
     """Write lines to standard output from a thread of its own, so that no request waits for them.
 
-    A pipe that nobody reads fills, and one that was closed is gone: then lines are dropped.
+    Where nobody reads them, or the pipe was closed, lines are dropped.
     """
 
     def __init__(self) -> None:
@@ -366,17 +365,6 @@ class _LogLines(logging.Handler):
         with suppress(OSError):
             for line in iter(self._lines.get, None):
                 os.write(sys.stdout.fileno(), line)
-
-
-def _is_base_url(text: str) -> bool:
-    """Whether a text is a URL to which the paths of requests can be added."""
-    try:
-        address = urlsplit(text)
-        is_number = address.port is None or address.port > 0
-    except ValueError:
-        return False
-    is_whole = address.scheme in ("http", "https") and bool(address.hostname)
-    return is_number and is_whole and text.isprintable() and not set(" ?#") & set(text)
 
 
 def serve(
@@ -420,7 +408,7 @@ def serve(
     check : bool
         Ask the upstream twice, say what it can do (stream, log-probabilities, cancel), and end.
     """
-    if not _is_base_url(upstream):
+    if not is_base_url(upstream):
         raise ValueError(
             f"the upstream is {upstream!r}; give a base URL such as http://127.0.0.1:8080/v1"
         )
@@ -437,7 +425,7 @@ def serve(
         raise ValueError(f"{key_env} holds no key: some of its characters cannot stand in a header")
     if key and host not in ("127.0.0.1", "localhost"):
         warnings.warn(
-            f"whoever reaches {host} can spend the key in {key_env}; put a gateway in front",
+            f"anyone who reaches {host} can spend the key in {key_env}; put a gateway in front",
             stacklevel=2,
         )
     server = Server(router, upstream, model, key, timeout, deadline)
