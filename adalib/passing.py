@@ -27,18 +27,33 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     pairs = list(headers)
     named = [value.lower() for name, value in pairs if name.lower() == b"connection"]
     dropped = _NOT_PASSED.union(part.strip() for value in named for part in value.split(b","))
+    if any(name.lower() == b"transfer-encoding" for name, _ in pairs):
+        dropped |= {b"content-length"}  # of a body that comes in chunks, it is not the length
     return [(name, value) for name, value in pairs if name.lower() not in dropped]
 
 
 def climbs(path: bytes) -> bool:
     """Whether a path leads upwards, however often it is decoded on the way."""
     for _ in range(5):
-        if b".." in path.replace(b"\\", b"/").split(b"/"):
+        # Some servers read "..;x" as "..", so no part of a path may begin with two dots.
+        if any(part.startswith(b"..") for part in path.replace(b"\\", b"/").split(b"/")):
             return True
         path, before = unquote_to_bytes(path), path
         if path == before:
             return False
-    return True  # nobody encodes a path so often
+    return True  # no honest path is encoded so often
+
+
+def is_base_url(text: str) -> bool:
+    """Whether a text is a URL to which the paths of requests can be added."""
+    try:
+        address = urlsplit(text)
+        port = address.port
+    except ValueError:  # a port that is no number below 65536
+        return False
+    if port == 0 or not text.isprintable() or set(" ?#") & set(text):
+        return False
+    return address.scheme in ("http", "https") and bool(address.hostname)
 
 
 def outgoing_request(

@@ -26,9 +26,9 @@ import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx2
@@ -40,7 +40,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from adalib.endpoint import Ask, model_asker
-from adalib.passing import Headers, climbs, end_to_end, outgoing_request, returned
+from adalib.passing import Headers, climbs, end_to_end, is_base_url, outgoing_request, returned
 from adalib.preflight import abilities
 from adalib.router import Routed, Router
 
@@ -56,10 +56,11 @@ LOG = logging.getLogger("adalib.server")
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "stop")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _VOTED = {"model", "messages", "n", "stream", "user", *_SAMPLING, *_LIMITS}
-# Headers about one body, of which a vote writes its own.
-_OF_A_BODY = frozenset(
-    b"accept accept-encoding content-encoding content-length content-type".split()
-)
+# Headers about one request and its body, of which every answer of a vote has its own.
+_OF_ONE_REQUEST = {
+    *("accept", "accept-encoding", "content-encoding", "content-length", "content-type"),
+    "idempotency-key",
+}
 
 
 class RefusedError(Exception):
@@ -111,8 +112,12 @@ class Server:
 
     def __post_init__(self) -> None:
         self.upstream = self.upstream.rstrip("/")
-        # A redirect is the caller's to follow: another origin is not to see the headers.
-        self.http = openai.DefaultAsyncHttpxClient(timeout=self.timeout, follow_redirects=False)
+        # Redirects are left to the caller: the headers must not go to another origin. Cookies are
+        # too: this client would send the cookie of one caller with the votes of the next.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        self.http = openai.DefaultAsyncHttpxClient(
+            timeout=self.timeout, follow_redirects=False, cookies=no_cookies
+        )
         self.client = openai.AsyncOpenAI(
             base_url=self.upstream,
             api_key=self.key or "none",
@@ -150,7 +155,7 @@ class Server:
         if len(body) > LONGEST_VOTE:
             return await self.pass_on(request, body, "a long conversation")
         fields = _json_object(body)
-        why = why_passed_on(fields, self.model)
+        why = "a query in its address" if request.url.query else why_passed_on(fields, self.model)
         if why:
             return await self.pass_on(request, body, why)
         try:
@@ -172,11 +177,13 @@ class Server:
     async def vote(self, request: Request, fields: dict[str, Any]) -> Response:
         """Ask as often as the router says, and reply with the winner."""
         sent = {name: fields[name] for name in fields if name not in ("messages", "n", "stream")}
-        headers: dict[str, Any] = {
-            name.decode("latin-1"): value.decode("latin-1")
-            for name, value in self._headers(request)
-            if name.lower() not in _OF_A_BODY
-        }
+        headers: dict[str, Any] = {}
+        for raw, value in self._headers(request):
+            name = raw.decode()
+            if name in _OF_ONE_REQUEST:
+                continue
+            before = f"{headers[name]}, " if name in headers else ""  # a repeated one is joined
+            headers[name] = before + value.decode("latin-1")
         headers.setdefault("authorization", openai.Omit())  # or the client would send one
         reads = self.router.policy.reads
         ask = model_asker(self.client, fields["messages"], reads, extra_headers=headers, **sent)
@@ -334,7 +341,7 @@ async def _unless_gone(request: Request, work: Awaitable[Result]) -> Result:
 class _LogLines(logging.Handler):
     """Write lines to standard output from a thread of its own, so that no request waits for them.
 
-    A pipe that nobody reads fills, and one that was closed is gone: then lines are dropped.
+    Where nobody reads them, or the pipe was closed, lines are dropped.
     """
 
     def __init__(self) -> None:
@@ -401,8 +408,7 @@ def serve(
     check : bool
         Ask the upstream twice, say what it can do (stream, log-probabilities, cancel), and end.
     """
-    address = urlsplit(upstream)
-    if address.scheme not in ("http", "https") or not address.hostname:
+    if not is_base_url(upstream):
         raise ValueError(
             f"the upstream is {upstream!r}; give a base URL such as http://127.0.0.1:8080/v1"
         )
@@ -415,9 +421,11 @@ def serve(
     controller = router.controller
     controller.keep_in(Path(folder) / "debt.json" if debt is None else debt)
     key = os.environ.get(key_env, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError(f"{key_env} holds no key: some of its characters cannot stand in a header")
     if key and host not in ("127.0.0.1", "localhost"):
         warnings.warn(
-            f"whoever reaches {host} can spend the key in {key_env}; put a gateway in front",
+            f"anyone who reaches {host} can spend the key in {key_env}; put a gateway in front",
             stacklevel=2,
         )
     server = Server(router, upstream, model, key, timeout, deadline)

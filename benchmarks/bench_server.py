@@ -1,9 +1,9 @@
 """What does the server add to a request, and how much throughput does it keep?
 
-An endpoint on loopback answers at once, in a thread of its own, and `adalib serve` stands in front
-of it in a process of its own. The same client asks both by turns. A request with tools is passed
-on, which shows what any such server costs; one without is a vote, at a price so high that one
-answer is all.
+An endpoint on loopback answers at once, and `adalib serve` stands in front of it. Each runs in a
+process of its own, so that neither waits for the other or for the client to release Python's lock.
+The same client asks both by turns. A request with tools is passed on, which shows what any such
+server costs; one without is a vote, at a price so high that one answer is all.
 
     python benchmarks/bench_server.py
 """
@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import multiprocessing
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,22 +36,24 @@ VOTE = {"model": "m", "messages": [TURN], "temperature": 0.7}
 PASSED = VOTE | {"tools": []}
 
 
-async def ask(url: str, body: dict, requests: int, at_a_time: int) -> tuple[float, list[float]]:
-    """Return the seconds for all requests, and for each."""
-    waits: list[float] = []
-    left = iter(range(requests))
+def answer_at_once(urls: multiprocessing.Queue) -> None:
+    """Run the endpoint until the process is ended; its base URL goes into the queue."""
+    with listening(Upstream().app()) as url:
+        urls.put(url)
+        threading.Event().wait()
 
-    async def worker() -> None:
-        async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
-            for _ in left:
-                start = time.perf_counter()
-                reply = await client.post(f"{url}/chat/completions", json=body)
-                waits.append(time.perf_counter() - start)
-                reply.raise_for_status()
 
-    start = time.perf_counter()
-    await asyncio.gather(*(worker() for _ in range(at_a_time)))
-    return time.perf_counter() - start, waits
+@contextmanager
+def endpoint() -> Iterator[str]:
+    """Run an endpoint that answers at once; yields its base URL."""
+    new_process = multiprocessing.get_context("spawn")
+    urls = new_process.Queue()
+    process = new_process.Process(target=answer_at_once, args=(urls,))
+    process.start()
+    try:
+        yield urls.get()
+    finally:
+        process.terminate()
 
 
 @contextmanager
@@ -72,20 +77,48 @@ def main() -> None:
     few = load("word-fewshot").take(range(0, 372, 6))
     # At the least budget a question gets one answer.
     router = Router.fit(few, 1, PricedStopping(("votes",)))
-    with tempfile.TemporaryDirectory() as folder, listening(Upstream().app()) as bare:
+    with tempfile.TemporaryDirectory() as folder, endpoint() as bare:
         router.save(folder)
         with serving(folder, bare) as ours:
-            measure(bare, ours, args.requests)
+            ways = {"the endpoint itself": (bare, PASSED), "passed on": (ours, PASSED)}
+            ways["voted on"] = (ours, VOTE)
+            asyncio.run(measure(ways, args.requests))
 
 
-def measure(bare: str, ours: str, requests: int) -> None:
-    """Ask in all three ways, and print."""
-    ways = {"the endpoint itself": (bare, PASSED), "passed on": (ours, PASSED)}
-    ways["voted on"] = (ours, VOTE)
+async def measure(ways: dict[str, tuple[str, dict]], requests: int) -> None:
+    """Ask in all ways, and print: one request at a time by turns, then 32 at a time."""
+    waits: dict[str, list[float]] = {name: [] for name in ways}
+    async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
+        for _ in range(requests):
+            for name, (url, body) in ways.items():
+                waits[name].append(await ask(client, url, body))
+    print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, {requests} requests each way")
     for name, (url, body) in ways.items():
-        alone = statistics.median(asyncio.run(ask(url, body, requests // 8, 1))[1])
-        busy = requests / asyncio.run(ask(url, body, requests, 32))[0]
+        alone = statistics.median(waits[name])
+        busy = await per_second(url, body, requests, 32)
         print(f"{name}: {1e3 * alone:.2f} ms per request, {busy:.0f} per second at 32")
+
+
+async def ask(client: httpx.AsyncClient, url: str, body: dict) -> float:
+    """Return the seconds for one request."""
+    start = time.perf_counter()
+    reply = await client.post(f"{url}/chat/completions", json=body)
+    reply.raise_for_status()
+    return time.perf_counter() - start
+
+
+async def per_second(url: str, body: dict, requests: int, at_a_time: int) -> float:
+    """Return how many requests are answered in a second."""
+    left = iter(range(requests))
+
+    async def worker() -> None:
+        async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
+            for _ in left:
+                await ask(client, url, body)
+
+    start = time.perf_counter()
+    await asyncio.gather(*(worker() for _ in range(at_a_time)))
+    return requests / (time.perf_counter() - start)
 
 
 if __name__ == "__main__":

@@ -152,6 +152,7 @@ def test_streams_tools_and_other_paths_pass_unchanged(pair, lines):
     other = httpx.post(f"{base}/embeddings?x=1", content=b"\x00anything", timeout=5).json()
     assert other == {"path": "/v1/embeddings", "query": "x=1", "body": "\x00anything"}
     assert httpx.get(f"{base}/models", timeout=5).json()["path"] == "/v1/models"
+    httpx.post(f"{base}/chat/completions?api-version=1", json=CALL, timeout=5)
     assert router.controller.asked == 0
     assert all("passed on" in line["why"] for line in lines())
 
@@ -364,11 +365,24 @@ def test_votes_carry_what_the_caller_sends(stopping):
         asking = openai.OpenAI(base_url=base, api_key="mine", organization="ours", max_retries=0)
         asking.chat.completions.create(**CALL)
         httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
+        repeated = [("X-Twice", "one"), ("X-Twice", "two"), ("Idempotency-Key", "1")]
+        httpx.post(f"{base}/chat/completions", json=CALL, headers=repeated, timeout=20)
     with_key = [headers for headers in upstream.headers if "authorization" in headers]
-    assert 0 < len(with_key) < len(upstream.headers)  # the second caller sent none
+    assert 0 < len(with_key) < len(upstream.headers)  # the other callers sent none
+    assert upstream.headers[-1]["x-twice"] == "one, two"
+    assert "idempotency-key" not in upstream.headers[-1]  # one answer's key, not a vote's
     for headers in with_key:
         assert headers["authorization"] == "Bearer mine"
         assert headers["openai-organization"] == "ours"
+
+
+def test_a_cookie_goes_to_no_other_caller(pair):
+    upstream, _, base = pair
+    upstream.replied = {"Set-Cookie": "session=mine; Path=/"}
+    for more in ({"stream": True}, {}, {}):
+        httpx.post(f"{base}/chat/completions", json=CALL | more, timeout=20)
+    assert len(upstream.headers) > 2
+    assert not any("cookie" in headers for headers in upstream.headers)
 
 
 def test_the_deadline_covers_the_queue(stopping, monkeypatch):
@@ -508,8 +522,19 @@ def test_bytes_come_and_go_as_they_are(stopping, tmp_path):
             assert body == b"\x1f\x8bxyz"
 
 
+def test_a_length_that_contradicts_the_chunks_is_left_out(pair):
+    """As RFC 9112 (section 6.3) asks of whoever passes a message on."""
+    _, _, base = pair
+    port = int(base.removesuffix("/v1").rsplit(":", 1)[1])
+    head = b"POST /v1/files HTTP/1.1\r\nHost: here\r\nConnection: close\r\n"
+    body = b"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"
+    first, _, came = apart(exchanged(port, head + body))
+    assert first.startswith(b"HTTP/1.1 200")
+    assert json.loads(came)["body"] == "ab"
+
+
 @pytest.mark.parametrize(
-    "climb", ["%2e%2e", "%252e%252e", "%25252e.", "..%2Fy", "..%5Cy", "%" + "25" * 999]
+    "climb", ["%2e%2e", "%252e%252e", "%25252e.", "..%2Fy", "..%5Cy", "..%3Bx", "%" + "25" * 999]
 )
 def test_no_path_climbs_however_it_is_written(pair, climb):
     upstream, _, base = pair
@@ -543,6 +568,8 @@ def test_small_replies_are_sent_at_once(stopping, tmp_path, monkeypatch):
         ({"upstream": "127.0.0.1:8080/v1"}, "upstream"),
         ({"upstream": "ftp://x/v1"}, "upstream"),
         ({"upstream": "http://"}, "upstream"),
+        ({"upstream": "http://x:99999/v1"}, "upstream"),
+        ({"upstream": "http://x/v1?version=1"}, "upstream"),
         ({"port": 99_999}, "99999"),
         ({"port": -1}, "-1"),
         ({"timeout": 0.0}, "timeout"),
@@ -565,6 +592,15 @@ def test_a_key_that_others_can_spend_is_warned_about(stopping, tmp_path, monkeyp
     with pytest.warns(UserWarning, match="OPENAI_API_KEY") as caught:
         server_module.serve(tmp_path, "http://127.0.0.1:9/v1", "m", host="0.0.0.0", port=0)
     assert "sk-secret" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize("key", ["sk-\xfc", "sk-1\nHost: elsewhere"])
+def test_a_key_that_no_header_can_hold_is_refused(stopping, tmp_path, monkeypatch, key):
+    Router(stopping, None, 6).save(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(ValueError, match="OPENAI_API_KEY") as caught:
+        server_module.serve(tmp_path, "http://127.0.0.1:9/v1", "m", port=0)
+    assert key not in str(caught.value)
 
 
 @pytest.mark.parametrize("able", [True, False])

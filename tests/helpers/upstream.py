@@ -38,6 +38,7 @@ class Upstream:
         self.finish = "stop"
         self.refusal: str | None = None
         self.page: tuple[str, bytes] | None = None
+        self.replied: dict[str, str] = {}  # headers of a stream
         self.seen: list[dict] = []
         self.headers: list[dict] = []
         self.written: Counter = Counter()
@@ -72,7 +73,7 @@ class Upstream:
         tokens = self.tokens[number % len(self.tokens)]
         if fields.get("stream") and self.streams:
             events = self.events(fields, number, text, tokens)
-            return StreamingResponse(events, media_type="text/event-stream")
+            return StreamingResponse(events, 200, self.replied, "text/event-stream")
         await asyncio.sleep(tokens * self.pace)
         self.written[number] = tokens
         message = {"role": "assistant", "content": text, "refusal": self.refusal}
