@@ -4,8 +4,8 @@ What a student hands in is a program. Two means of the system keep it from the k
 and from other submissions: Landlock, which Linux has had since 5.13 and for which nobody needs
 rights, and another user, which only root can become. Where both are there, both are used.
 
-This file imports nothing of adabook. `confined` starts it as a program, which gives up its own
-rights and then becomes the command.
+This file imports nothing of adabook. `confined` starts it as a program. Its child gives up its
+rights and becomes the command; it waits, and then ends every process that the command has left.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
+import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 # The system calls of Landlock have the same numbers on every processor.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _NO_NEW_RIGHTS = 38  # the option of prctl without which Landlock refuses
+_TAKES_ORPHANS = 36  # the option that makes us the parent of processes that lose theirs
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER, _TRUNCATE = (1 << n for n in (0, 1, 2, 3, 14))
 _MAKE_DEVICE = 1 << 6 | 1 << 11
 _OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
@@ -31,8 +35,10 @@ _SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"]
 _SYSTEM += [f"/etc/{name}" for name in ("ld.so.cache", "localtime", "passwd", "hosts", "fonts")]
 _SYSTEM += ["/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu"]
 _DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/shm"]
+_PATIENCE = 10  # seconds that a command which is told to end may take
 _KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
 _FIRST_USER, _USERS = 61184, 4336  # numbers that belong to no account
+_PROCESSES = 256  # of such a user; a submission that starts more of them hurts itself alone
 
 
 def can_confine() -> bool:
@@ -67,6 +73,16 @@ def confined(command: Sequence[str], folder: Path, hidden: Sequence[Path] = ()) 
         "another_user": _becomes_another_user(),
     }
     return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), json.dumps(rules), *command]
+
+
+def end(process: subprocess.Popen) -> None:
+    """End a confined command and whatever it has started."""
+    process.terminate()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _places() -> list[Path]:
@@ -140,10 +156,12 @@ def _restrict(version: int, folder: str, read: Sequence[str], listed: Sequence[s
         raise OSError(ctypes.get_errno(), "the command cannot be confined")
 
 
-def main(words: Sequence[str]) -> None:
-    """Confine this process, and become the command."""
-    rules = json.loads(words[0])
+def _become(words: Sequence[str], rules: Mapping[str, Any]) -> None:
+    """Give up our rights, and become the command."""
     if rules["another_user"]:
+        import resource  # only root comes here, on a system that has it
+
+        resource.setrlimit(resource.RLIMIT_NPROC, (_PROCESSES, _PROCESSES))
         user = _FIRST_USER + os.getpid() % _USERS
         os.chown(rules["folder"], user, user)
         os.setgroups([])
@@ -153,7 +171,32 @@ def main(words: Sequence[str]) -> None:
     if version:
         _restrict(version, rules["folder"], rules["read"], rules["list"])
     os.chdir(rules["folder"])
-    os.execv(words[1], list(words[1:]))
+    os.execv(words[0], list(words))
+
+
+def _end_children() -> None:
+    """End our children, and theirs, which become ours as soon as they have no parent."""
+    listed = Path(f"/proc/self/task/{os.getpid()}/children")
+    while listed.exists() and (children := listed.read_text().split()):
+        for child in children:
+            os.kill(int(child), signal.SIGKILL)
+        os.waitpid(-1, 0)
+
+
+def main(words: Sequence[str]) -> None:
+    """Run the command in a child that is confined, and end as it does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_TAKES_ORPHANS, 1, 0, 0, 0)
+    child = os.fork()
+    if not child:
+        _become(words[1:], json.loads(words[0]))
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGKILL))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _end_children()
+    if code < 0:  # by a signal: who called us reads which one
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,11 @@ from which only answers are taken, as plain data. They are judged elsewhere
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from adabook import plain_data
-from adabook.confined import can_confine, confined, reachable, student_environment
+from adabook.confined import can_confine, confined, end, reachable, student_environment
 from adabook.submissions import verdicts
 
 #: The file in an autograder that names the exercises and, for homework, holds the keys.
@@ -37,6 +35,7 @@ SKIPPED_TAG = "not-graded"
 _CELL_SECONDS = 120  # a cell that takes longer is interrupted, and the next one runs
 _SECONDS = 900  # a notebook that takes longer is stopped, and gets no points
 _TRUST = "--trust"
+_FORMULA = ("=", "+", "-", "@")  # spreadsheets run a cell that begins so
 
 # Practice checks would cost time, and an endless function would be waited for twice.
 _QUIET = """
@@ -145,7 +144,13 @@ def _in_order(rows: list[dict[str, Any]], students: list[str]) -> Iterator[dict[
 def _written(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as the table has it: lists as texts."""
     note = [*row.get("faults", []), *row["note"]]
-    return {**row, "hints": "; ".join(row.get("hints", [])), "note": "; ".join(note)}
+    student = row["student_id"]
+    return {
+        **row,
+        "student_id": f"'{student}" if student.startswith(_FORMULA) else student,
+        "hints": "; ".join(row.get("hints", [])),
+        "note": "; ".join(note),
+    }
 
 
 def grade_gradescope(place: Path) -> None:
@@ -223,6 +228,8 @@ def _answers(
     file: Path, sheet: Mapping[str, Any], folder: Path, hidden: list[Path]
 ) -> dict[str, Any]:
     """Run a notebook in a confined process; return its answers by variable, and its faults."""
+    if file.is_symlink():
+        raise ValueError("this file is a link to another one; hand in the notebook itself")
     names = [exercise["variable"] for exercise in sheet["exercises"]]
     task = {"names": [*names, "student_id", "tables"], "has_checks": sheet["roster"] is None}
     (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
@@ -236,26 +243,18 @@ def _answers(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,
     )
     try:
         printed, errors = process.communicate(timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"the notebook did not end within {_SECONDS} seconds") from None
     finally:
-        _end(process)
+        end(process)
     if process.returncode < 0:
         raise RuntimeError("the notebook ended the process that ran it")
     if process.returncode:
         raise RuntimeError(errors.strip().splitlines()[-1][:300])
     return json.loads(printed.splitlines()[-1])
-
-
-def _end(process: subprocess.Popen) -> None:
-    """End a process and those that it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
 
 
 def _run(folder: Path) -> None:

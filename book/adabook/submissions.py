@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import adalib
 from adabook import plain_data
-from adabook.confined import confined, student_environment
+from adabook.confined import confined, end, student_environment
 from adabook.exercises import Checker, behaviour, checks
 from adabook.exercises.cases import Late
 from adabook.homework import exercise_of
@@ -95,8 +95,7 @@ class _Functions:
 
     def __exit__(self, *_: object) -> None:
         if self.process:
-            self.process.kill()
-            self.process.wait()
+            end(self.process)
             shutil.rmtree(self.folder)
 
     def _start(self) -> subprocess.Popen:

@@ -173,6 +173,7 @@ def homework(request, installs, tmp_path_factory):
         nbformat.write(notebook, submissions / f"{name}.ipynb")
     (submissions / "broken.ipynb").write_text('{"cells": [', encoding="utf-8")
     (submissions / "list.ipynb").write_text("[]", encoding="utf-8")
+    (submissions / "link.ipynb").symlink_to(pack)
     exercises = [homework_exercise(*one) for one in QUESTIONS.items()]
     roster = homework_roster(SECRET, STUDENTS)
     autograder(folder, exercises, [*STUDENTS, "absent"], roster)
@@ -201,6 +202,7 @@ def test_points_are_those_deserved(homework):
         "blank": 0,
         "broken": 0,
         "list": 0,
+        "link": 0,
         "absent": 0,
     }
 
@@ -219,6 +221,7 @@ def test_notes_name_the_copy_and_not_the_one_who_was_copied(homework):
     assert "not graded" in homework["student-6"]["note"]
     assert "not a notebook" in homework["broken"]["note"]
     assert "not a notebook" in homework["list"]["note"]
+    assert "a link" in homework["link"]["note"]
 
 
 @pytest.mark.parametrize(
@@ -305,13 +308,17 @@ def test_a_confined_process_reaches_its_folder_alone(tmp_path):
     kept.write_text("a key")
     folder.mkdir()
     probe = f"""
-import os, pathlib, numpy
+import os, pathlib, signal, numpy
 def fails(attempt):
     try:
         attempt()
     except OSError:
         return True
-pathlib.Path("mine.txt").write_text("mine")
+if left := os.fork():
+    pathlib.Path("mine.txt").write_text(str(left))
+else:
+    os.setsid()
+    signal.pause()  # a process that would stay, with its output open
 assert fails(lambda: open({str(kept)!r}).read())
 assert fails(lambda: open({str(Path(adabook.__file__))!r}).read())
 assert fails(lambda: open(numpy.__file__, "a"))
@@ -323,7 +330,8 @@ assert fails(lambda: open({str(kept)!r}, "w"))
     kept.chmod(0o600)
     done = subprocess.run(command, env=student_environment(folder), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert (folder / "mine.txt").read_text() == "mine"
+    left = Path("/proc") / (folder / "mine.txt").read_text()
+    assert not left.exists(), "a process outlived the command"
     assert kept.read_text() == "a key"
 
 
