@@ -1,6 +1,6 @@
 """Numbers for figures, games, tables, theorems and exercises.
 
-"Figure 3.2" is the second figure of chapter 3.
+"Figure 3.2" is the second figure of chapter 3, and "Game E.1" the first game of the explorer's page.
 
 A figure's caption comes from ``adabook.figures.show``, a game's from ``adabook.games``
 and a table's from ``table``; which chapter they are in, and how many come before them, only the
@@ -33,7 +33,7 @@ EXPLORER = "The explorer: drag the price, and watch who buys how much."
 
 
 def numbered(body: str, chapter: str) -> str:
-    """Number every caption, theorem and exercise of a page within its chapter, which may be "".
+    """Number every caption, theorem and exercise of a page within its chapter.
 
     Examples
     --------
@@ -45,7 +45,6 @@ def numbered(body: str, chapter: str) -> str:
     '<p><span class="caption-number">Lemma 4.1 </span> (The ledger)</p>'
     """
     counts: dict[str, count] = defaultdict(lambda: count(1))
-    front = f"{chapter}." if chapter else ""
 
     def name(match: re.Match) -> str:
         if not match["kind"] and not match["explorer"]:
@@ -54,7 +53,7 @@ def numbered(body: str, chapter: str) -> str:
             kind = "Game"
         else:
             kind = _KINDS[match["kind"]]
-        number = f"{front}{next(counts[kind])}"
+        number = f"{chapter}.{next(counts[kind])}"
         anchor = f"{kind.lower()}-{number.replace('.', '-').lower()}"
         link = f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {number}.</a> '
         if match["explorer"]:
@@ -64,16 +63,26 @@ def numbered(body: str, chapter: str) -> str:
     exercises = count(1)
     statements = count(1)
     body = _ITS_OWN.sub(r"\1", body)
-    body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", body)
+    body = _EXERCISES.sub(lambda match: f"{match[1]}{chapter}.{next(exercises)}", body)
     body = _CORE.sub(r"(\1, core)", body)
-    body = _STATEMENTS.sub(lambda match: f"{match[1]} {front}{next(statements)} ", body)
+    body = _STATEMENTS.sub(lambda match: f"{match[1]} {chapter}.{next(statements)} ", body)
     return _CAPTIONS.sub(name, body)
+
+
+def initials(pagename: str) -> str:
+    """Return what stands before the numbers of a page that is no chapter.
+
+    >>> initials("notebooks/market"), initials("notebooks/own_file")
+    ('M', 'OF')
+    """
+    return "".join(word[0] for word in pagename.rpartition("/")[2].split("_")).upper()
 
 
 def number_captions(app, pagename, templatename, context, doctree) -> None:
     """Number what a page shows."""
     if "body" in context:
-        context["body"] = numbered(context["body"], app.numbers.get(pagename, ""))
+        front = app.numbers.get(pagename) or initials(pagename)
+        context["body"] = numbered(context["body"], front)
 
 
 def setup(app) -> dict:
