@@ -181,7 +181,9 @@
       showarrow: false,
     }));
     const right = 24 + 7.4 * Math.max(...named.map(({ name }) => name.length));
+    const ofPanels = Object.keys(div._fullLayout).filter((key) => /^legend\d+$/.test(key));
     return Plotly.relayout(div, {
+      ...Object.fromEntries(ofPanels.map((key) => [`${key}.visible`, false])),
       annotations: [...(div.layout.annotations || []), ...notes],
       showlegend: false,
       "margin.r": Math.max(right, div._fullLayout.margin.r),

@@ -28,7 +28,7 @@ _ONLY_BUILT = ("glue", "raw", "path", "bibliography")
 #: Tags of cells whose code the page does not show.
 HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 _AT_A_SOLUTION = re.compile(r"^(?=:{3,}\{solution-(?:start|end)\})", re.M)
-# A heading of a level below the exercises': folded, it hides all up to the next exercise or section.
+# A heading of a level below the exercises': folded, it hides all up to the next of theirs.
 _SOLUTION = "##### Solution"
 _FOLDED = {"jp-MarkdownHeadingCollapsed": True}
 # An option of a quiz or a prompt: its mark, its text, and the explanation in italics that ends it.
@@ -49,7 +49,7 @@ except ImportError:  # on Colab
 _BOX = "padding: 0.2em 1em; margin: 1em 0; border-left: 3px solid "
 _STATEMENT = f"{_BOX}#b8560f"
 _ASIDE = f"{_BOX}#a8a8a8"
-_ASKING = f"{_ASIDE}; background-color: rgba(128, 128, 128, 0.12)"
+_ASKING = f"{_ASIDE}; background-color: rgba(130, 130, 130, 0.1)"
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Book:
     equations: Mapping[str, str] = field(default_factory=dict)
     # Of theorems and exercises by label, as on the page.
     numbers: Mapping[str, str] = field(default_factory=dict)
-    # A chapter's numbered captions of figures, games and tables as markup, by the id of their cell.
-    captions: Mapping[str, list[str]] = field(default_factory=dict)
     install: str = ""  # how to install the package, written at the head of every chapter
     chapters: Mapping[str, Page] = field(default_factory=dict)  # by the keys that prose uses
     wheel_address: str = ""  # from where a first cell installs the package, if it is published
+    # A chapter's numbered captions of figures, games and tables as markup, by the id of their cell.
+    captions: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def live_text(text: str, book: Book) -> str:
@@ -195,7 +195,7 @@ def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
 
 def _live_texts(cell: NotebookNode, book: Book) -> list[NotebookNode]:
     """A Markdown cell for JupyterLab, cut where a solution begins or ends, so that it can fold."""
-    live = []
+    live: list[NotebookNode] = []
     for text in _AT_A_SOLUTION.split(cell.source):
         shown = live_text(text, book)
         if shown.strip():

@@ -94,7 +94,7 @@ def read_book(root: Path, executed: Path) -> Book:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     install = INSTALL.format(wheel=f"adalib_book-{project['version']}-py3-none-any.whl")
     works = read_works(root / "book" / "references.bib")
-    return Book(read_values(executed), works, titles, equations, numbers, {}, install, keys(root))
+    return Book(read_values(executed), works, titles, equations, numbers, install, keys(root))
 
 
 def _captions(page: Path, notebook: NotebookNode) -> dict[str, list[str]]:
@@ -111,6 +111,7 @@ def _captions(page: Path, notebook: NotebookNode) -> dict[str, list[str]]:
     for cell_id, cell in zip(cells, shown, strict=True):
         for number in cell.select(".adalib-number"):
             caption = number.parent
+            assert caption is not None
             number.name, number.attrs = "b", {}
             # The cell shows the words of a table's caption itself.
             text = number if caption.name == "caption" else caption.decode_contents()

@@ -1,6 +1,7 @@
 """Numbers for figures, games, tables, theorems and exercises.
 
-"Figure 3.2" is the second figure of chapter 3, and "Game E.1" the first game of the explorer's page.
+"Figure 3.2" is the second figure of chapter 3, and "Game E.1" the first game of the page on the
+explorer.
 
 A figure's caption comes from ``adabook.figures.show``, a game's from ``adabook.games``
 and a table's from ``table``; which chapter they are in, and how many come before them, only the
