@@ -40,7 +40,7 @@ STYLES = {
     "script": ("MATHEMATICAL SCRIPT", "SCRIPT"),
     "double-struck": ("MATHEMATICAL DOUBLE-STRUCK", "DOUBLE-STRUCK"),
 }
-ACCENTS = {"^": "ˆ", "¯": "‾", "~": "˜"}  # as MathJax writes them, as a browser centres them
+ACCENTS = {"^": "ˆ", "¯": "¯", "~": "˜"}  # as MathJax writes them, as a browser centres them
 PRIMES = "′″‴"
 NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 
@@ -93,6 +93,9 @@ def _for_browsers(formula: Element) -> None:
         if part.tag == "mo" and len(text) > 1 and text.isalpha():  # max, log
             part.set("lspace", "0")
             part.set("rspace", "0.17em")
+        if part.tag == "mo" and text in ("|", "/"):  # a browser takes them for relations
+            part.set("lspace", "0")
+            part.set("rspace", "0")
         if part.tag in ("msup", "msubsup") and set(part[-1].text or "") <= set(PRIMES):
             _prime_beside(part)
 

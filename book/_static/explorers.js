@@ -8,12 +8,22 @@
 
   const brought = new WeakSet();
 
-  async function bring(root) {
+  const names = ({ dataset: { program, settings } }) => [program, settings];
+  const promises = {};
+  const fetched = (root) => Promise.all(names(root).map((name) => (promises[name] ??= fetchScript(file(name)))));
+
+  function show(root) {
     if (brought.has(root)) return;
     brought.add(root);
-    const { program, settings } = root.dataset;
-    await Promise.all([fetchScript(file(program)), fetchScript(file(settings))]);
-    window.adalibExplorer(root, window.adalibSettings[settings]);
+    window.adalibExplorer(root, window.adalibSettings[root.dataset.settings]);
+  }
+
+  const bring = (root) => brought.has(root) || fetched(root).then(() => show(root));
+
+  /** A browser that prints does not wait. */
+  function print(root) {
+    if (!window.adalibSettings?.[root.dataset.settings]) names(root).forEach((name) => scriptNow(file(name)));
+    if (window.adalibSettings?.[root.dataset.settings]) show(root);
   }
 
   /** Whether the address names a view of the explorer, as a link from the text does. */
@@ -21,9 +31,11 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     const roots = [...document.querySelectorAll(".adalib-explorer[data-settings]")];
+    if (location.protocol === "file:") roots.forEach(fetched); // nothing is slow there, and scriptNow may not read
     const answer = () => isAsked() && roots.forEach(bring);
     window.addEventListener("hashchange", answer);
     answer();
+    window.addEventListener("beforeprint", () => roots.forEach(print));
     whenNear(roots, (near) => near.forEach(bring));
   });
 })();

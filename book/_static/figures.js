@@ -25,6 +25,7 @@
     for (const axis of ["xaxis", "yaxis"]) {
       // A fixed range: dragging a figure would zoom it, and on a phone nobody could scroll past it.
       set(axis, { gridcolor: p.grid, zerolinecolor: p.line, linecolor: p.line, tickcolor: p.line, fixedrange: true });
+      Object.assign((layout[axis].title ??= {}), { font: { size: layout.font.size } }); // as large as its numbers
     }
     set("hoverlabel", { bgcolor: p.hover, bordercolor: p.line, font: { family: layout.font.family, size: 13, color: p.text } });
     // An edge keeps dark dots and bars apart from a dark page, in the legend too.
@@ -58,6 +59,7 @@
   // paper: the style sheet sets them at seven eighths of their size, which leaves labels of about eight points.
   const PAPER = 760;
   function print(figures) {
+    if (!window.Plotly) scriptNow(LIBRARY);
     if (!window.Plotly) return;
     for (const div of figures) {
       if (!div.layout) {
@@ -155,7 +157,7 @@
 
   // --- names at the ends of lines -------------------------------------------------------------------------------------
 
-  const APART = 16; // pixels from one name to the next
+  const APART = 17; // pixels from one name to the next
   const MOVED = 14; // so far may a name stand from the end of its line
   const AT_THE_EDGE = 0.1; // of a panel's width: a line ends at its right edge
 
@@ -176,10 +178,12 @@
       text: `<span style="color:${trace.line.color}">■</span> ${trace.name}`,
       xref: `${trace.xaxis} domain`, x, xanchor: "left", xshift: 4,
       yref: axis._id, y: axis.type === "log" ? Math.log10(value) : value, yanchor: "middle", yshift: -shift,
-      showarrow: false, font: { size: 12 },
+      showarrow: false,
     }));
-    const right = 22 + 6.6 * Math.max(...named.map(({ name }) => name.length));
+    const right = 24 + 7.4 * Math.max(...named.map(({ name }) => name.length));
+    const ofPanels = Object.keys(div._fullLayout).filter((key) => /^legend\d+$/.test(key));
     return Plotly.relayout(div, {
+      ...Object.fromEntries(ofPanels.map((key) => [`${key}.visible`, false])),
       annotations: [...(div.layout.annotations || []), ...notes],
       showlegend: false,
       "margin.r": Math.max(right, div._fullLayout.margin.r),
@@ -309,7 +313,6 @@
       resized = setTimeout(() => figures.forEach((div) => (queue = queue.then(() => refit(div)))), 200);
     });
     figures.forEach((div) => sizes.observe(div));
-    window.addEventListener("adalib-quiet", loaded);
     window.addEventListener("adalib-figure", ({ detail: div }) => {
       figures.push(div); // a cell has run in the page (live.js)
       sizes.observe(div);
@@ -326,5 +329,6 @@
     }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
+  window.addEventListener("adalib-quiet", loaded);
   document.addEventListener("DOMContentLoaded", start);
 })();

@@ -6,6 +6,7 @@
   const AHEAD = "900px 0px"; // about a screen
   const SIGNS = ["scroll", "wheel", "touchstart", "pointermove", "keydown"];
   const QUIET = 2500; // milliseconds after which what draws is fetched, so that print from a menu finds it there
+  const ON_DISK = location.protocol === "file:"; // nothing is slow to fetch there, and scriptNow may not read
 
   /** Run a script of the book that only some readers need; the promise is kept once it ran. */
   window.fetchScript = (src) =>
@@ -14,6 +15,15 @@
       Object.assign(script, { src, onload: done, onerror: failed });
       document.head.append(script);
     });
+
+  /** Run a script before the next line, for a browser that prints: it does not wait for what is fetched. */
+  window.scriptNow = (src) => {
+    if (ON_DISK) return;
+    const request = new XMLHttpRequest();
+    request.open("GET", src, false);
+    request.send();
+    document.head.append(Object.assign(document.createElement("script"), { textContent: request.responseText }));
+  };
 
   /** Call with those of the elements, each once, whose time has come. */
   window.whenNear = (elements, call) => {
@@ -50,7 +60,7 @@
 
   // --- print -----------------------------------------------------------------------------------------------------------
 
-  const undone = () => document.querySelector(".plotly-graph-div:not(.js-plotly-plot)");
+  const undone = () => document.querySelector(".plotly-graph-div:not(.js-plotly-plot), .adalib-explorer[data-settings]:empty");
 
   /** Draw all, then open the browser's dialogue. */
   async function print(event) {
@@ -81,5 +91,7 @@
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "p" && undone()) print(event);
   }, true);
-  window.addEventListener("load", () => setTimeout(() => window.dispatchEvent(new Event("adalib-quiet")), QUIET));
+  const quiet = () => window.dispatchEvent(new Event("adalib-quiet"));
+  if (ON_DISK) document.addEventListener("DOMContentLoaded", quiet);
+  else window.addEventListener("load", () => setTimeout(quiet, QUIET));
 })();

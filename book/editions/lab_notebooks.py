@@ -28,7 +28,10 @@ _VIEW = re.compile(r'<a href="#[^"]*">(.*?)</a>', re.S)
 _ONLY_BUILT = ("glue", "raw", "bibliography")
 #: Tags of cells whose code the page does not show.
 HIDDEN = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
-_BOX = {"tip": "success", "warning": "warning", "quiz": "info"}
+_AT_A_SOLUTION = re.compile(r"^(?=:{3,}\{solution-(?:start|end)\})", re.M)
+# A heading of a level below the exercises': folded, it hides all up to the next of theirs.
+_SOLUTION = "##### Solution"
+_FOLDED = {"jp-MarkdownHeadingCollapsed": True}
 # An option of a quiz or a prompt: its mark, its text, and the explanation in italics that ends it.
 _OPTION = re.compile(
     r"^(?P<dash> *- )\[(?P<mark>[ xX])\] "
@@ -42,7 +45,12 @@ _INSTALL = """try:
     import adabook
 except ImportError:  # on Colab
     %pip install --quiet "adalib-book[learn,math,client,pages] @ {address}" anywidget cloudpickle"""
-_BORDER = "border-left: 3px solid; padding: 0.4em 1em; margin: 0.8em 0;"
+# As on the page: a statement has a rule at its side, what asks the reader stands on a tint, and all
+# others are asides.
+_BOX = "padding: 0.2em 1em; margin: 1em 0; border-left: 3px solid "
+_STATEMENT = f"{_BOX}#b8560f"
+_ASIDE = f"{_BOX}#a8a8a8"
+_ASKING = f"{_ASIDE}; background-color: rgba(130, 130, 130, 0.1)"
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,8 @@ class Book:
     wheel_address: str = ""  # from where a first cell installs the package, if it is published
     # Where labels stand: a notebook and its heading, "03_budgets.ipynb#Sort-the-slopes".
     places: Mapping[str, str] = field(default_factory=dict)
+    # A chapter's numbered captions of figures, games and tables as markup, by the id of their cell.
+    captions: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def live_text(text: str, book: Book) -> str:
@@ -116,7 +126,7 @@ def _box(block: Block, book: Book) -> str:
     plain = {
         "prf:proof": f"*Proof.* {body} ∎",
         "table": f"{body}\n\n*{block.argument}*",
-        "solution-start": "**Solution.**",
+        "solution-start": f"{_SOLUTION}\n\n{body}",
         "solution-end": "",
         **dict.fromkeys(_ONLY_BUILT, ""),
     }
@@ -130,10 +140,14 @@ def _box(block: Block, book: Book) -> str:
         )
         named = named.rstrip()
         title = f"{named}: {title}" if title else named
-    colour = next((colour for name, colour in _BOX.items() if name in kind), "info")
-    return (
-        f'<div class="alert alert-{colour}" style="{_BORDER}">\n\n**{title}**\n\n{body}\n\n</div>'
-    )
+    # The exercises stand in the Lab's table of contents.
+    heading = f"#### {title}" if block.name == "exercise" else f"**{title}**"
+    if block.name.startswith("prf:"):
+        style = _STATEMENT
+    else:
+        asks = block.name == "exercise" or "quiz" in kind or "prompt" in kind
+        style = _ASKING if asks else _ASIDE
+    return f'<div style="{style}">\n\n{heading}\n\n{body}\n\n</div>'
 
 
 def _guessed_first(asked: str) -> str:
@@ -164,18 +178,22 @@ def _guessed_first(asked: str) -> str:
 
 
 def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
-    """Return a chapter for JupyterLab, with drawing code folded and how to install at its head."""
+    """Return a chapter for JupyterLab: solutions and drawing code folded, figures captioned."""
     cells = []
     for cell in notebook.cells:
-        cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})
         if cell.cell_type == "markdown":
-            if "slideshow" in cell.metadata:
-                continue  # the text of a slide, for a projector
-            cell.source = live_text(cell.source, book)
-        elif HIDDEN & set(cell.metadata.get("tags", [])):
+            if "slideshow" not in cell.metadata:  # the text of a slide, for a projector
+                cells += _live_texts(cell, book)
+            continue
+        cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})
+        if HIDDEN & set(cell.metadata.get("tags", [])):
             cell.metadata["jupyter"] = {"source_hidden": True}
-        if cell.source.strip():
-            cells.append(cell)
+        cells.append(cell)
+        if captions := book.captions.get(cell.id):
+            # Markdown leaves a block of HTML alone, but for its formulas.
+            text = "<br>".join(captions).replace("$", "&#36;")
+            caption = f"<div><small>{text}</small></div>"
+            cells.append(new_markdown_cell(caption, id=f"{cell.id[:50]}-caption"))
     if book.install:
         head, *rest = cells[0].source.split("\n\n", 1)
         cells[0].source = "\n\n".join([head, f"<small>{book.install}</small>", *rest])
@@ -186,3 +204,15 @@ def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
     if listed := references(prose, book.works):
         cells.append(new_markdown_cell(f"## References\n\n{listed}", id="references"))
     return NotebookNode({**notebook, "cells": cells})
+
+
+def _live_texts(cell: NotebookNode, book: Book) -> list[NotebookNode]:
+    """A Markdown cell for JupyterLab, cut where a solution begins or ends, so that it can fold."""
+    live: list[NotebookNode] = []
+    for text in _AT_A_SOLUTION.split(cell.source):
+        shown = live_text(text, book)
+        if shown.strip():
+            metadata = {**cell.metadata, **(_FOLDED if shown.startswith(_SOLUTION) else {})}
+            part = f"{cell.id}-{len(live)}" if live else cell.id
+            live.append(new_markdown_cell(shown, id=part, metadata=metadata))
+    return live

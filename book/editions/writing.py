@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import nbformat
+from bs4 import BeautifulSoup
 from nbformat import NotebookNode
 
 from contents import keys, pages
@@ -61,7 +62,10 @@ def live_notebooks(
         is_left_out = students and f"notebooks/{path.stem}" in TEACHERS
         if is_left_out or not (executed / path.name).exists():
             continue
-        live[path.name] = live_notebook(for_students(notebook) if students else notebook, book)
+        page = executed.parents[1] / "html" / "notebooks" / f"{path.stem}.html"
+        edition = for_students(notebook) if students else notebook
+        captioned = replace(book, captions=_captions(page, notebook))
+        live[path.name] = live_notebook(edition, captioned)
     return live
 
 
@@ -89,8 +93,9 @@ def read_book(root: Path, executed: Path) -> Book:
         # Exercises and theorems have a count each, as on the page.
         for labels in (_EXERCISE.findall(text), _STATEMENT.findall(text)):
             numbers |= {label: f"{front}{number}" for number, label in enumerate(labels, 1)}
-        for number, label in enumerate(_EQUATION.findall(text), 1):
-            equations[label] = f"{front}{number}"
+        # Sphinx counts the equations through the book.
+        for label in _EQUATION.findall(text):
+            equations[label] = str(len(equations) + 1)
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     install = INSTALL.format(wheel=wheel_name(project["version"]))
     works = read_works(root / "book" / "references.bib")
@@ -110,6 +115,28 @@ def _places(name: str, text: str) -> dict[str, str]:
         is_plain = heading and not re.search(r"[$*`()]", heading)
         places[label or inside] = f"{name}#{heading.replace(' ', '-')}" if is_plain else name
     return places
+
+
+def _captions(page: Path, notebook: NotebookNode) -> dict[str, list[str]]:
+    """The captions of a chapter's built page, by the id of the cell that each belongs to."""
+    if not page.exists():
+        return {}
+    shown = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select("div.cell")
+    cells = [
+        cell.id
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])
+    ]
+    captions: dict[str, list[str]] = {}
+    for cell_id, cell in zip(cells, shown, strict=True):
+        for number in cell.select(".adalib-number"):
+            caption = number.parent
+            assert caption is not None
+            number.name, number.attrs = "b", {}
+            # The cell shows the words of a table's caption itself.
+            text = number if caption.name == "caption" else caption.decode_contents()
+            captions.setdefault(cell_id, []).append(str(text))
+    return captions
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,11 @@
 """Numbers and links for what Sphinx does not see: the figures, games and tables that cells write.
 
-"Figure 3.2" is the second figure of chapter 3. A figure's caption comes from
-``adabook.figures.show``, a game's from ``adabook.games`` and a table's from ``table``; which
-chapter they are in, and how many come before them, only the page can tell. Exercises are counted
-by their extension through the whole book, and here within their chapter. Theorems, lemmas and
-definitions have names, by which the text calls them, and one count together: "Theorem 4.2" is not
-the paper's Theorem 2.
+"Figure 3.2" is the second figure of chapter 3, and "Game E.1" the first game of the page on the
+explorer. A figure's caption comes from ``adabook.figures.show``, a game's from ``adabook.games``
+and a table's from ``table``; which chapter they are in, and how many come before them, only the
+page can tell. Exercises are counted by their extension through the whole book, and here within
+their chapter. Theorems, lemmas and definitions have names, by which the text calls them, and one
+count together: "Theorem 4.2" is not the paper's Theorem 2.
 
 Text links to a label by MyST's own syntax. A table that a cell makes writes ``<a
 class="adalib-see" href="#label">``, and the page that holds the label is looked up here. Inside
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 
 def numbered(body: str, chapter: str) -> str:
-    """Number every caption, theorem and exercise of a page within its chapter, which may be "".
+    """Number every caption, theorem and exercise of a page within its chapter.
 
     Examples
     --------
@@ -54,7 +54,6 @@ def numbered(body: str, chapter: str) -> str:
     '<p><span class="caption-number">Lemma 4.1 </span> (The ledger)</p>'
     """
     counts: dict[str, count] = defaultdict(lambda: count(1))
-    front = f"{chapter}." if chapter else ""
 
     def name(match: re.Match) -> str:
         if not match["kind"] and not match["explorer"]:
@@ -63,7 +62,7 @@ def numbered(body: str, chapter: str) -> str:
             kind = "Game"
         else:
             kind = _KINDS[match["kind"]]
-        number = f"{front}{next(counts[kind])}"
+        number = f"{chapter}.{next(counts[kind])}"
         anchor = f"{kind.lower()}-{number.replace('.', '-').lower()}"
         link = f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {number}.</a> '
         if match["explorer"]:
@@ -73,16 +72,26 @@ def numbered(body: str, chapter: str) -> str:
     exercises = count(1)
     statements = count(1)
     body = _ITS_OWN.sub(r"\1", body)
-    body = _EXERCISES.sub(lambda match: f"{match[1]}{front}{next(exercises)}", body)
+    body = _EXERCISES.sub(lambda match: f"{match[1]}{chapter}.{next(exercises)}", body)
     body = _CORE.sub(r"(\1, core)", body)
-    body = _STATEMENTS.sub(lambda match: f"{match[1]} {front}{next(statements)} ", body)
+    body = _STATEMENTS.sub(lambda match: f"{match[1]} {chapter}.{next(statements)} ", body)
     return _CAPTIONS.sub(name, body)
+
+
+def initials(pagename: str) -> str:
+    """Return what stands before the numbers of a page that is no chapter.
+
+    >>> initials("notebooks/market"), initials("notebooks/own_file")
+    ('M', 'OF')
+    """
+    return "".join(word[0] for word in pagename.rpartition("/")[2].split("_")).upper()
 
 
 def number_captions(app, pagename, templatename, context, doctree) -> None:
     """Number what a page shows."""
     if "body" in context:
-        context["body"] = numbered(context["body"], app.numbers.get(pagename, ""))
+        front = app.numbers.get(pagename) or initials(pagename)
+        context["body"] = numbered(context["body"], front)
 
 
 def lead_to_labels(app, pagename, templatename, context, doctree) -> None:

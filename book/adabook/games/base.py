@@ -27,7 +27,6 @@ class Game(HTML):
     def __init__(self, name: str, data: dict[str, Any], caption: str, without: str) -> None:
         self.name = name
         self.data = data
-        self.caption = caption
         self.without = without
         # "<" is escaped so that no text can close the element.
         text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
@@ -44,7 +43,7 @@ class Game(HTML):
             from adabook.games.widget import widget
         except ModuleNotFoundError:  # a cell that runs in a page has no Jupyter
             return bundle
-        view = widget(self.name, self.data, self.caption).get_view_spec()
+        view = widget(self.name, self.data).get_view_spec()
         return {"application/vnd.jupyter.widget-view+json": view, **bundle}
 
 

@@ -21,20 +21,19 @@ def style() -> str:
 
 
 class GameWidget(anywidget.AnyWidget):
-    """One game: the name of its script, its data and its caption."""
+    """One game: the name of its script, and its data."""
 
     _esm: Any = traitlets.Unicode().tag(sync=True)
     _css: Any = traitlets.Unicode().tag(sync=True)
     name = traitlets.Unicode().tag(sync=True)
-    caption = traitlets.Unicode().tag(sync=True)
     data: Any = traitlets.Dict().tag(sync=True)
 
 
-def widget(name: str, data: dict[str, Any], caption: str) -> GameWidget:
+def widget(name: str, data: dict[str, Any]) -> GameWidget:
     """Return a game as a widget.
 
-    >>> widget("guess", {"truth": [0.2, 0.6]}, "Guess.").data
+    >>> widget("guess", {"truth": [0.2, 0.6]}).data
     {'truth': [0.2, 0.6]}
     """
     script = joined("parts", name, "lab")
-    return GameWidget(_esm=script, _css=style(), name=name, data=data, caption=caption)
+    return GameWidget(_esm=script, _css=style(), name=name, data=data)
