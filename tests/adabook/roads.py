@@ -80,11 +80,6 @@ def coin(acc, cost, budget):
     return plan
 
 
-@answered_by("a_duality", "program")
-def program(acc, cost, budget):
-    return adalib.integer_optimum(acc, cost, budget).accuracy
-
-
 @answered_by("duality", "subgradient")
 def subgradient(acc, cost, lam, budget):
     return adalib.subdifferential(acc, cost, lam, budget)[1]

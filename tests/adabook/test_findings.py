@@ -39,12 +39,13 @@ def test_every_set_has_votes_an_oracle_and_no_gain_from_noise(found):
 
 
 def test_the_words_about_the_findings_follow_the_record(found):
-    """The text is worth "from nothing to a third of the oracle's gain", watching "is worth more,
-    with every model", and with GPT-4o-mini it passes the oracle."""
+    """The text is worth next to nothing for the small model, for GPT-4o-mini a fifth (labels) to a
+    quarter (curves) of the oracle's gain; watching is worth more, and there passes the oracle."""
     gain = found.gain
     text = ["label", "ranked", "curve"]
     strong = ("gsm8k-gpt4omini", "")
-    assert 0.2 < max(gain[(*strong, policy)] / gain[(*strong, "oracle")] for policy in text) < 0.4
+    assert 0.17 < gain[(*strong, "ranked")] / gain[(*strong, "oracle")] < 0.25
+    assert 0.2 < gain[(*strong, "curve")] / gain[(*strong, "oracle")] < 0.3
     for name in ("gsm8k-1.5b", "math-1.5b"):
         assert found.low[name, "", "label"] < 0
         assert max(gain[name, "", policy] for policy in text) < 0.15 * gain[name, "", "oracle"]

@@ -316,41 +316,6 @@ EXERCISES["budgets", "coin"] = Build(
 )
 
 
-def _best_whole(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-    """Return the best mean accuracy within a budget without a coin, by trying every plan."""
-    plans = np.array(list(product(range(acc.shape[1]), repeat=len(acc))))
-    fits = cost[plans].mean(axis=1) <= budget + 1e-9
-    return float(acc[np.arange(len(acc)), plans[fits]].mean(axis=1).max())
-
-
-def _alone(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-    """A mistake: no question may cost more than the average."""
-    return float(acc[:, cost <= budget].max(axis=1).mean())
-
-
-EXERCISES["a_duality", "program"] = Build(
-    inputs=TARGETED,
-    brute_force=_best_whole,
-    hint="the questions share N times the budget; what one does not spend, the others may",
-    more=(
-        "with m left for the questions so far, try each budget of the next one: its accuracy plus "
-        "the best that m minus its cost buys for the others"
-    ),
-    mistakes={
-        "that is the bound, which may split a question": best_value,
-        "it takes steps by slope and stops at the first that does not fit": (
-            lambda acc, cost, budget: float(
-                (_one_coin(acc, cost, budget, toss=False) * acc).sum(axis=1).mean()
-            )
-        ),
-        "it gives no question more than the average; the questions share their money": _alone,
-        "that is the sum over the questions; return the average": (
-            lambda acc, cost, budget: len(acc) * _best_whole(acc, cost, budget)
-        ),
-    },
-)
-
-
 def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float:
     """The dual function at a price."""
     return float(np.mean([max(row - lam * cost) for row in acc]) + lam * budget)
