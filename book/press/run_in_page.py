@@ -15,9 +15,8 @@ from contents import pages
 from press.address import colab_address
 
 _WHY_NOT = (
-    "The cells of this page do not run in the browser, because they need XGBoost, which has no "
-    "version for it. To run and change them, download the notebook at the top of this page; it "
-    "says how to install the package."
+    "This page uses XGBoost, which does not run in the browser. To run and change its cells, "
+    "download the notebook at the top of this page; it says how to install the package."
 )
 
 
