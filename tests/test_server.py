@@ -279,12 +279,11 @@ def test_whatever_comes_is_the_upstreams_to_judge(pair, body):
     assert upstream.finished == 0
 
 
-def test_pages_of_other_sites_and_climbing_paths_are_refused(pair):
+def test_pages_of_other_sites_are_refused(pair):
     upstream, _, base = pair
     headers = {"Origin": "https://elsewhere.example"}
     reply = httpx.post(f"{base}/chat/completions", json=CALL, headers=headers, timeout=5)
     assert reply.status_code == 403
-    assert httpx.get(f"{base}/x/%2e%2e/y", timeout=5).status_code == 404
     assert not upstream.seen
 
 
