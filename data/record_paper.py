@@ -37,7 +37,7 @@ from adalib.datasets.folds import deal
 from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.heldout import add_learned, check_targets, oracles_at
 from adalib.evaluate.scores import HeldOutRow, Scores
-from adalib.evaluate.trials import Fold, Half, WithFeatures, run_folds, side_by_side
+from adalib.evaluate.trials import Fold, Half, Round, WithFeatures, run_folds, side_by_side
 
 Part = tuple[str, Callable[[], list[dict]]]
 
@@ -331,7 +331,7 @@ def held_out_curve(
         for number, (teach, score) in enumerate((halves, halves[::-1])):
             noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
             tried = [*learners.items(), ("noise", WithFeatures(LabelPolicy(seed=seed), noise))]
-            found = run_folds(teach, score, targets, parts, alone, tried)
+            [found] = run_folds([Round(teach, score, tried)], targets, parts, alone)
             add_learned(scores, names, found, oracles_at(teach.table, targets), score.table)
         size = float(np.mean([part.train.size for part in parts]))
         for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):

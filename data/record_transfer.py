@@ -21,7 +21,7 @@ from adabook.recorded import figures, record
 from adalib.datasets.folds import deal
 from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate.scores import Outcome, Scores
-from adalib.evaluate.trials import Fold, Half, Learner, Planner, planning_policies, run_folds
+from adalib.evaluate.trials import Fold, Half, Learner, Planner, Round, planning_policies, run_folds
 from adalib.sequential.priced_stopping import PricedStopping
 
 MOVES = {
@@ -66,7 +66,8 @@ def moved(
     rows = []
     for way in ways:
         folds = list(ways_to_learn(old, new, answers.questions, way))
-        found = run_folds(both, both, targets, folds, np.arange(answers.n), list(learners.items()))
+        tried = Round(both, both, list(learners.items()))
+        [found] = run_folds([tried], targets, folds, np.arange(answers.n))
         scores = Scores(list(learners))
         for place, name in enumerate(learners):
             for number, target in enumerate(targets):

@@ -30,6 +30,7 @@ from adalib.evaluate.trials import (
     Learned,
     Learner,
     Planner,
+    Round,
     WithFeatures,
     checked_learners,
     run_folds,
@@ -206,19 +207,21 @@ def held_out(
     targets = check_targets(targets, full.cost)
 
     # Each half teaches once, and the other one scores.
-    scores = Scores([*BASELINES, *trained, "noise"])
+    rounds = []
     for number, (teaching, scoring) in enumerate((halves, halves[::-1])):
-        teach = Half(teaching, table(teaching, budgets))
         if first is None:
             score = Half(scoring, table(scoring, budgets))
         else:
             score = Half(joined(first, scoring), first_vote_table(first, scoring, budgets))
-        oracles = oracles_at(teach.table, targets)
-        _add_plans(scores, oracles, responses.questions, teach, score)
         first_seed = 1000 * settings.seed + noises * number
         noise_seeds = range(first_seed, first_seed + noises)
         tried = [*trained.items(), *_noise_policies(responses.n, noise_seeds, settings.seed)]
-        found = run_folds(teach, score, targets, folds, member, tried)
+        rounds.append(Round(Half(teaching, table(teaching, budgets)), score, tried))
+    scores = Scores([*BASELINES, *trained, "noise"])
+    learned = run_folds(rounds, targets, folds, member)
+    for (teach, score, tried), found in zip(rounds, learned, strict=True):
+        oracles = oracles_at(teach.table, targets)
+        _add_plans(scores, oracles, responses.questions, teach, score)
         names = [name for name, _ in tried]
         add_learned(scores, names, found, oracles, score.table, paid.overhead)
 
@@ -285,7 +288,7 @@ def add_learned(
     table: UtilityTable,
     overhead: float = 0.0,
 ) -> None:
-    """Record what `learned` returned, and compare its columns with the oracle's labels.
+    """Record what `run_folds` returned, and compare its columns with the oracle's labels.
 
     Learners of one name, as the controls are, count as the plan that draws one of them. The
     control does not pay ``overhead``, since it never looked at what that buys.

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,6 +129,14 @@ class WithFeatures:
         )
 
 
+class Round(NamedTuple):
+    """Which half teaches and which one scores, and the learners tried so, with their names."""
+
+    teach: Half
+    score: Half
+    tried: list[tuple[str, Learner | Planner]]
+
+
 class Learned(NamedTuple):
     """What learners did on every question, arrays of shape (learners, targets, N)."""
 
@@ -138,20 +147,17 @@ class Learned(NamedTuple):
 
 
 def run_folds(
-    teach: Half,
-    score: Half,
-    targets: Sequence[float],
-    folds: Sequence[Fold],
-    member: np.ndarray,
-    tried: Sequence[tuple[str, Learner | Planner]],
-) -> Learned:
-    """Teach every learner with one half, fold by fold, and score it on the other half.
+    rounds: Sequence[Round], targets: Sequence[float], folds: Sequence[Fold], member: np.ndarray
+) -> list[Learned]:
+    """Teach every learner of every round with one half, fold by fold, and score it on the other.
 
     A fold's questions are scored by learners that were taught with the other folds. ``member`` is
-    the group of every question, and ``tried`` the learners with their names.
+    the group of every question.
     """
 
-    def in_fold(fold: Fold) -> list[np.ndarray]:
+    def in_fold(job: tuple[int, Fold]) -> list[np.ndarray]:
+        number, fold = job
+        teach, score, tried = rounds[number]
         train = _questions(teach, fold.train, fold.features, member)
         test = _questions(score, fold.test, fold.features, member)
         of_fold = []
@@ -160,9 +166,11 @@ def run_folds(
             bar.update()
         return of_fold
 
-    found = np.empty((len(Learned._fields), len(tried), len(targets), len(member)))
+    fields = len(Learned._fields)
+    found = [np.empty((fields, len(one.tried), len(targets), len(member))) for one in rounds]
+    jobs = list(product(range(len(rounds)), folds))
     with tqdm(
-        total=len(folds) * len(tried),
+        total=sum(len(rounds[number].tried) for number, _ in jobs),
         desc="evaluating",
         unit=" trials",
         disable=None,
@@ -170,9 +178,9 @@ def run_folds(
         ncols=80,  # some terminals do not say their size
         nrows=24,
     ) as bar:
-        for fold, of_fold in zip(folds, side_by_side(in_fold, folds), strict=True):
-            found[..., fold.test] = np.stack(of_fold, axis=1)
-    return Learned(*found)
+        for (number, fold), of_fold in zip(jobs, side_by_side(in_fold, jobs), strict=True):
+            found[number][..., fold.test] = np.stack(of_fold, axis=1)
+    return [Learned(*arrays) for arrays in found]
 
 
 def _questions(

@@ -74,10 +74,11 @@ class Course:
         finishes = starts + lengths
         order = np.argsort(finishes, axis=1, kind="stable")
         self.clock = np.take_along_axis(finishes, order, axis=1)
-        self.tokens = np.zeros_like(self.clock)
+        clock = self.clock.T.copy()  # a finish is one row of memory, read in one piece
+        tokens = np.zeros_like(clock)
         for answer in range(total):
-            written = self.clock - starts[:, answer, None]
-            self.tokens += np.clip(written, 0, lengths[:, answer, None])
+            tokens += np.clip(clock - starts[:, answer], 0, lengths[:, answer])
+        self.tokens = tokens.T
         self.first_running = start - (order < start).cumsum(axis=1)
         self.streams = _reordered(streams, order, self.tokens)
 

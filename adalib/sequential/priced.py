@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.files import number, numbers, reading
 from adalib.datasets.folds import deal, group_numbers
 from adalib.sequential.evidence import SignalPolicy
-from adalib.sequential.streams import Cost
+from adalib.sequential.replay import Library
 
 #: The accuracy that an average answer must gain to be asked.
 LEAST = 1e-3
@@ -31,16 +31,12 @@ def training_folds(groups: Sequence | None, n: int, seed: int = 0) -> np.ndarray
     return deal(group, _FOLDS, seed) if group.any() else np.zeros(n, dtype=int)
 
 
-class PricedPolicy(SignalPolicy, ABC):
-    """Base class of the two priced policies."""
+class PricedPolicy(SignalPolicy, Library, ABC):
+    """Base class of the two priced policies; accuracies are by fits without the question."""
 
     kind: ClassVar[str]  #: the name of this kind of policy in a file
-    cost: Cost  #: what the budget counts: answers or tokens
     exact: bool = False  #: whether the whole budget is spent, however little it gains
     unit: float  #: cost of an average answer
-    members: list[Any]  #: the rules that are kept, cheapest first
-    costs: np.ndarray  #: their average cost in training
-    accuracies: np.ndarray  #: their average accuracy in training, by fits without the question
 
     def check_fitted(self) -> None:
         """Raise ValueError if the policy has not learned yet."""

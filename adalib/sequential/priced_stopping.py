@@ -1,4 +1,4 @@
-"""Priced stopping: take another answer while its expected gain exceeds lambda times its cost.
+"""`PricedStopping`: take another answer while its expected gain exceeds lambda times its cost.
 
 Signals say what the next answer may bring (`adalib.sequential.signals`). `PricedStopping.fit` makes
 a library of stopping rules from training questions: `backward_induction` gives one for every price,
@@ -225,9 +225,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         Session
         """
         self.check_fitted()
-        mix = self.mix(budget)
-        use_high = np.random.default_rng(rng).random() < mix.share
-        return self.begin(mix.high if use_high else mix.low, features)
+        return self.begin(self.mix(budget).draw(rng), features)
 
     def begin(self, number: int, features: ArrayLike | None = None) -> Session:
         """Begin with one question by the member of this number, as `at_price` returns it."""

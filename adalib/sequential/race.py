@@ -9,7 +9,7 @@ them. Those on the envelope of cost and accuracy at some price of waiting are ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import groupby, product
 from typing import Any, NamedTuple, Self
@@ -33,7 +33,7 @@ from adalib.sequential.race_rules import (
     plain_races,
     settle_together,
 )
-from adalib.sequential.race_session import RaceSession, TimedPolicy
+from adalib.sequential.race_session import RaceSession
 from adalib.sequential.replay import REPLAYS, Mix, in_pieces, mix_for, shares_of
 from adalib.sequential.signals import SIGNALS, usual_signals
 from adalib.sequential.signals.base import Lesson
@@ -62,7 +62,7 @@ class RaceReplay(NamedTuple):
     started: np.ndarray
 
 
-class PricedRace(TimedPolicy, PricedPolicy):
+class PricedRace(PricedPolicy):
     r"""Start several answers at once, and close the race when going on is not worth its price.
 
     With :math:`v` the accuracy of the vote among finished answers, :math:`c` the tokens generated
@@ -182,30 +182,33 @@ class PricedRace(TimedPolicy, PricedPolicy):
         order, folds = by_fold(fold[streams.question])
         timeline = RaceTimeline(self, streams.take(order), trained_on=True, folds=folds)
         back = np.argsort(order)
-        priced, averages = self._fit_priced(timeline, back)
-        self._keep_best(
-            [*priced, *plain], np.hstack([averages, self._averages(plain, timeline, back)])
-        )
+        priced: list[PricedMember] = []
+        averages: list[np.ndarray] = []
+        plain_averages: list[np.ndarray] = []
+        # One first wave after the other, because a timeline keeps the courses of one at a time.
+        for start, races in groupby(plain, key=lambda race: race.start):
+            if start in STARTS:
+                members, of_members = self._fit_priced(timeline, start, back)
+                priced += members
+                averages.append(of_members)
+            plain_averages.append(self._averages(races, timeline, back))
+        self._keep_best([*priced, *plain], np.hstack([*averages, *plain_averages]))
         return self
 
     def _fit_priced(
-        self, timeline: RaceTimeline, back: np.ndarray
+        self, timeline: RaceTimeline, start: int, back: np.ndarray
     ) -> tuple[list[PricedMember], np.ndarray]:
-        """Fit a race for every first wave and pair of prices; return also their averages."""
-        pairs = np.array(list(product(TOKEN_PRICES, WAITING_PRICES))).T
-        prices = pairs / self.unit
-        members: list[PricedMember] = []
-        averages = []
-        for start in [n for n in STARTS if n <= self.most]:
-            fitted, settled = self._fit_start(timeline, start, prices)
-            # Accuracy by fits that did not see the question, cost and waiting by the rule itself.
-            asked = zip(_AVERAGED, (1, 0, 1), strict=True)
-            figures = [settled.figure(name, player)[back] for name, player in asked]
-            averages.append([figure.mean(axis=0) for figure in figures])
-            for level, (token_price, waiting_price) in enumerate(pairs.T.tolist()):
-                rules = {finish: rule[:, :, level] for finish, rule in fitted.items()}
-                members.append(PricedMember(start, self.most, token_price, waiting_price, rules))
-        return members, np.hstack(averages)
+        """Fit a race of one first wave for every pair of prices; return also their averages."""
+        pairs = np.array(list(product(TOKEN_PRICES, WAITING_PRICES)))
+        fitted, settled = self._fit_start(timeline, start, pairs.T / self.unit)
+        members = []
+        for level, (token_price, waiting_price) in enumerate(pairs.tolist()):
+            rules = {finish: rule[:, :, level] for finish, rule in fitted.items()}
+            members.append(PricedMember(start, self.most, token_price, waiting_price, rules))
+        # Accuracy by fits that did not see the question, cost and waiting by the rule itself.
+        asked = zip(_AVERAGED, (1, 0, 1), strict=True)
+        figures = [settled.figure(name, player)[back] for name, player in asked]
+        return members, np.array([figure.mean(axis=0) for figure in figures])
 
     def _fit_start(
         self, timeline: RaceTimeline, start: int, prices: np.ndarray
@@ -214,31 +217,32 @@ class PricedRace(TimedPolicy, PricedPolicy):
 
         They are played by fits that did not see the question, and by the rules themselves.
         """
-        levels = prices.shape[1]
-        fitted: dict[Finish, np.ndarray] = {}
+        coefficients: dict[Finish, np.ndarray] = {}
 
         def learn(finish: Finish, x: np.ndarray, gains: np.ndarray) -> Promise:
-            fit = CrossFit.of(x, gains, timeline.folds, _RIDGE * finish[2])
-            options = gains.shape[1] // levels
-            fitted[finish] = np.array(np.split(fit.coefficients, options, axis=1))
+            fit = CrossFit.of(x, gains, timeline.folds, _RIDGE * finish.finished)
+            coefficients[finish] = fit.coefficients
             return fit.left_out
 
         def follow(finish: Finish, x: np.ndarray, gains: np.ndarray) -> Promise:
-            rules = fitted[finish]
-            return lambda rows: np.hstack([rule[0] + x[:, rows].T @ rule[1:] for rule in rules])
+            fitted = coefficients[finish]
+            return lambda rows: fitted[0] + x[:, rows].T @ fitted[1:]
 
-        return fitted, settle_together(timeline, Waves(start), self.most, prices, [learn, follow])
+        settled = settle_together(timeline, Waves(start), self.most, prices, [learn, follow])
+        levels = prices.shape[1]
+        rules = {
+            finish: np.array(np.split(fitted, fitted.shape[1] // levels, axis=1))
+            for finish, fitted in coefficients.items()
+        }
+        return rules, settled
 
     def _averages(
-        self, plain: list[PlainRace], timeline: RaceTimeline, back: np.ndarray
+        self, races: Iterable[PlainRace], timeline: RaceTimeline, back: np.ndarray
     ) -> np.ndarray:
         """Return average tokens, accuracy and clock of plain races."""
-        averages = []
-        for _, races in groupby(plain, key=lambda race: race.start):  # few at a time, for the cache
-            outcomes = [race.play(timeline, self.deciding_count) for race in races]
-            columns = ([getattr(one, name) for one in outcomes] for name in _AVERAGED)
-            averages.append([np.column_stack(figures)[back].mean(axis=0) for figures in columns])
-        return np.hstack(averages)
+        outcomes = [race.play(timeline, self.deciding_count) for race in races]
+        columns = ([getattr(one, name) for one in outcomes] for name in _AVERAGED)
+        return np.array([np.column_stack(figures)[back].mean(axis=0) for figures in columns])
 
     def _keep_best(self, members: list[Any], averages: np.ndarray) -> None:
         """Keep the races that are on the envelope at some price of waiting."""
@@ -331,9 +335,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
         RaceSession
         """
         self.check_fitted()
-        mix = self.mix(budget, waiting_price)
-        use_high = np.random.default_rng(rng).random() < mix.share
-        return self.begin(mix.high if use_high else mix.low, features)
+        return self.begin(self.mix(budget, waiting_price).draw(rng), features)
 
     def begin(self, number: int, features: ArrayLike | None = None) -> RaceSession:
         """Begin with one question by the member of this number."""
@@ -402,8 +404,7 @@ class PricedRace(TimedPolicy, PricedPolicy):
         policy = copy(self)
         policy.most = min(self.most, train.answers.samples, test.answers.samples)
         policy.fit(train.answers, train.features, train.groups)
-        budgets = [max(target, float(policy.costs.min())) for target in targets]
-        played = policy.replay(test.answers, budgets, test.features)
+        played = policy.replay(test.answers, policy.affordable(targets), test.features)
         no_column = np.full(len(played.cost), -1.0)
         return [
             (cost, accuracy, no_column, waiting)

@@ -33,8 +33,15 @@ STARTS = (1, 2, 3, 4, 6, 8, 12)  #: sizes of a priced race's first wave
 _LOOKS = (1, 2, 3, 4)  # finishes at which its second wave may start
 _MORE = (2, 4)  # sizes of its second wave
 
-#: A moment of decision: the second wave's look and size (0, 0 without one), and finishes so far.
-Finish = tuple[int, int, int]
+
+class Finish(NamedTuple):
+    """A moment of decision."""
+
+    look: int  #: the finish at which the second wave started; 0 without one
+    more: int  #: the answers of the second wave
+    finished: int  #: answers that finished so far
+
+
 #: What the options of some streams are predicted to gain over closing.
 Promise = Callable[[slice], np.ndarray]
 #: Gives that, from a finish, its features and the true gains of all streams.
@@ -136,10 +143,10 @@ def decision_points(start: int, most: int) -> dict[Finish, int]:
         sizes = second_waves(Waves(start), finished, most)
         options = int(finished < start) + len(sizes)
         if options:
-            points[0, 0, finished] = options
+            points[Finish(0, 0, finished)] = options
         for more in sizes:
             for later in range(finished + 1, start + more):
-                points[finished, more, later] = 1
+                points[Finish(finished, more, later)] = 1
     return points
 
 
@@ -165,7 +172,7 @@ class PricedMember:
     @property
     def answers(self) -> int:
         """The most answers that start."""
-        return self.start + max([0, *(more for _, more, _ in self.rules)])
+        return self.start + max([0, *(finish.more for finish in self.rules)])
 
     def gains(self, finish: Finish, features: np.ndarray) -> np.ndarray:
         """Return what every option promises over closing, shape (..., options)."""
@@ -196,9 +203,9 @@ class PricedMember:
         start = whole(saved["start"], "start", 1, most)
         points = decision_points(start, most)
         rules = {}
-        for look, more, finished, rule in saved["rules"]:
-            finish = (look, more, finished)
-            shape = (points.pop(finish), feature_count(evidence, second=more > 0) + 1)
+        for *numbered, rule in saved["rules"]:
+            finish = Finish(*numbered)
+            shape = (points.pop(finish), feature_count(evidence, second=finish.more > 0) + 1)
             rules[finish] = numbers(rule, "rules", shape)
         if points:
             raise ValueError("a race has no rule for some of its finishes")
@@ -329,23 +336,23 @@ def _decided(
         for place, option in enumerate(options):
             columns = slice(place * levels, (place + 1) * levels)
             np.subtract(option.net[rows], closed[rows], out=gains[rows, columns])
-    finish = (waves.look, waves.more, finished)
+    finish = Finish(waves.look, waves.more, finished)
     features = timeline.features(waves, finished)
     promises = [predict(finish, features, gains) for predict in predictors]
-    first = options[0]
+    first, *others = options
     for rows in pieces:
-        net = closed[rows]
         for player, promise in enumerate(promises):
-            closes = np.full(net.shape, len(closings), dtype=np.int16)
-            highest = np.zeros(net.shape)
-            promised = np.split(promise(rows), len(options), axis=1)
-            for option, gain in zip(options, promised, strict=True):
+            highest, *promised = np.split(promise(rows), len(options), axis=1)
+            closes = first.closes[player][rows]
+            for option, gain in zip(others, promised, strict=True):
                 better = gain > highest
                 np.maximum(highest, gain, out=highest)
                 np.copyto(closes, option.closes[player][rows], where=better)
                 if player == 0:
-                    np.copyto(net, option.net[rows], where=better)
-            first.closes[player][rows] = closes
-        first.net[rows] = net
+                    np.copyto(first.net[rows], option.net[rows], where=better)
+            nothing_pays = highest <= 0
+            np.copyto(closes, len(closings), where=nothing_pays)
+            if player == 0:
+                np.copyto(first.net[rows], closed[rows], where=nothing_pays)
     closings.append(closing)
     return first

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.sequential.course import Waves, race_features
-from adalib.sequential.evidence import LiveEvidence, SignalPolicy
-from adalib.sequential.race_rules import PlainRace, PricedMember, second_waves
+from adalib.sequential.evidence import LiveEvidence
+from adalib.sequential.priced import PricedPolicy
+from adalib.sequential.race_rules import Finish, PlainRace, PricedMember, second_waves
 from adalib.sequential.session import checked_gain
 from adalib.sequential.signals.votes import VoteCount
 
@@ -44,12 +45,6 @@ class Runner:
 #: Asks for one answer, and returns it (None or "" if unreadable) with the fields of its reply, of
 #: which "tokens" is always needed.
 AskForReply = Callable[[Runner], Awaitable[tuple[Hashable, Mapping[str, Any]]]]
-
-
-class TimedPolicy(SignalPolicy):
-    """Base class: what a session reads of a policy that decides at the finishes of a race."""
-
-    unit: float  #: tokens of an average answer
 
 
 class RaceSession:
@@ -104,7 +99,9 @@ class RaceSession:
     (False, 0)
     """
 
-    def __init__(self, policy: TimedPolicy, member: Any, features: ArrayLike | None = None) -> None:
+    def __init__(
+        self, policy: PricedPolicy, member: Any, features: ArrayLike | None = None
+    ) -> None:
         self._policy = policy
         self._member: PricedMember | PlainRace = member
         self._evidence = LiveEvidence(policy, features)
@@ -231,7 +228,7 @@ class RaceSession:
         if isinstance(member, PlainRace):
             self._decide_plainly(member)
             return
-        finish = (self._waves.look, self._waves.more, self.finished)
+        finish = Finish(self._waves.look, self._waves.more, self.finished)
         if finish not in member.rules:
             self._close()
             return

@@ -35,6 +35,10 @@ class Mix(NamedTuple):
     high: int
     share: float
 
+    def draw(self, rng: np.random.Generator | int | None = None) -> int:
+        """Return one of the two members, at random."""
+        return self.high if np.random.default_rng(rng).random() < self.share else self.low
+
 
 def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
     """Return the best mix of two rules that costs at most ``budget`` on average."""
@@ -93,14 +97,23 @@ class Replay(NamedTuple):
         return list(zip(self.cost.T, self.accuracy.T, strict=True))
 
 
-class RuleLibrary(ABC):
-    """Base class: rules on a schedule's checkpoints, with training costs and accuracies."""
+class Library:
+    """Base class: rules with what each costs and scores in training."""
 
-    cost: Cost = "samples"
+    cost: Cost = "samples"  #: what the budget counts: answers or tokens
+    members: list[Any]  #: the rules that are kept, cheapest first
+    costs: np.ndarray  #: their average cost in training
+    accuracies: np.ndarray  #: their average accuracy in training
+
+    def affordable(self, targets: Sequence[float]) -> list[float]:
+        """Return the targets as budgets, none below what the cheapest rule costs."""
+        return [max(target, float(self.costs.min())) for target in targets]
+
+
+class RuleLibrary(Library, ABC):
+    """Base class: rules on a schedule's checkpoints."""
+
     schedule: np.ndarray
-    members: list[Any]
-    costs: np.ndarray
-    accuracies: np.ndarray
 
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         """Play the answers back, as many per question as a member may ask for."""
@@ -171,7 +184,6 @@ class RuleLibrary(ABC):
         longest = min(train.answers.samples, test.answers.samples)
         policy.schedule = self.schedule[self.schedule <= longest]
         policy.fit(train.answers, train.features, train.groups)
-        # These questions may take more tokens than the average, and no rule costs less than the
-        # cheapest.
-        budgets = [max(target, float(policy.costs.min())) for target in targets]
+        # These questions may take more tokens than the average.
+        budgets = policy.affordable(targets)
         return policy.replay(test.answers, budgets, test.features).pairs()

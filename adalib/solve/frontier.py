@@ -282,8 +282,9 @@ def _own_rises(steps: HullSteps, cost: np.ndarray) -> np.ndarray:
 
 def _order(keys: np.ndarray) -> np.ndarray:
     """Return the positions of the keys in increasing order, those of equal keys as they come."""
-    # Sorting numbers is several times faster than sorting positions by their numbers. So each
-    # position overwrites the last bits of its key, counted down, because keys are negative.
+    # Sorting numbers is several times faster than sorting positions by their numbers. So write each
+    # position into the last bits of its key, and sort these. Of two negative numbers the one with
+    # the larger bits is the smaller, so the positions are counted down.
     mask = (1 << keys.size.bit_length()) - 1
     with_position = (keys.view(np.int64) | mask) - np.arange(keys.size)
     with_position.view(float).sort()

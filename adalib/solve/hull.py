@@ -3,7 +3,14 @@
 Only the corners of the hull are bought at some price, and the slope from one corner to the next is
 the price at which a question moves on. One curve is scanned in plain Python, which is fast for a
 few hundred points. The questions of a table walk together: they start at their cheapest column and
-go, each time, along the steepest line to a more expensive one.
+go, each time, along the steepest line to a more expensive one. For one question the walk is ::
+
+    while column < K - 1:
+        rise = cost[column + 1 :] - cost[column]
+        slopes = (acc[column + 1 :] - acc[column]) / rise
+        if slopes.max() <= 0:
+            break
+        column += 1 + int(slopes.argmax())
 
 `adalib.frontier` sorts millions of such steps. Sorting plain numbers is several times faster than
 sorting records, so each step is stored as one float64, its *key*::
