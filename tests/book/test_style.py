@@ -40,12 +40,13 @@ def text_of(page: str) -> str:
 
 
 def running_words(chapter: str) -> int:
-    """Words of a chapter's running text: no exercises, quiz, formulas or marks of directives."""
+    """Words of a chapter's running text: no exercises, quiz, formulas, directives or signposts."""
     before_exercises, _, rest = prose(chapter).partition("\n## Exercises")
     text = before_exercises + rest[rest.find("\n## Takeaways") :]
     text = re.sub(r"\$\$.*?\$\$|```.*?```", "", text, flags=re.DOTALL)
     text = re.sub(r"\$[^$]*\$", "symbol", text)
-    text = re.sub(r"^(?::.*|\(.*\)=)$", "", text, flags=re.MULTILINE)
+    signpost = r"\*(?:Stop|Next stop) .*\*"
+    text = re.sub(rf"^(?::.*|\(.*\)=|{signpost})$", "", text, flags=re.MULTILINE)
     return len(text.split())
 
 
