@@ -76,7 +76,7 @@ def live_text(text: str, book: Book) -> str:
     text = _ROLE.sub(
         lambda match: match[1] if match[2] else book.titles.get(match[1], match[1]), text
     )
-    text = _LABEL.sub(lambda match: _placed(*match.groups(), book.places), text)
+    text = _LABEL.sub(lambda match: _placed(match[1], match[2], book.places), text)
     return _VIEW.sub(r"\1", _PAGE.sub(r"\1", text))
 
 
