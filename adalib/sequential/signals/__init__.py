@@ -1,8 +1,7 @@
 """The signals of priced stopping, and the registry that finds them.
 
 A signal is a subclass of `Signal` with a ``name``, in a module of this folder. Everything that
-stops under a price (a replay, a session, a saved policy, the router) reads `SIGNALS` and names none
-of them.
+stops under a price (a replay, a session, a saved policy) reads `SIGNALS` and names none of them.
 """
 
 from __future__ import annotations

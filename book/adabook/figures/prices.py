@@ -1,8 +1,4 @@
-"""Figures on prices: what a price makes questions buy, and how a budget finds its price.
-
-The chapters that draw prices draw votes and the dual function as well, so the figures of `votes`
-and `duality` can be had from here.
-"""
+"""Figures on prices: what a price makes questions buy, and how a budget finds its price."""
 
 from __future__ import annotations
 
