@@ -194,7 +194,9 @@ def test_the_index_of_theorems_shows_their_titles(html):
 
 
 def test_no_two_captions_of_the_book_share_a_number(html):
-    numbers = [number["id"] for name in toc_pages() for number in soup(name).select(".adalib-number")]
+    numbers = [
+        number["id"] for name in toc_pages() for number in soup(name).select(".adalib-number")
+    ]
     assert sorted(set(numbers)) == sorted(numbers)
 
 
