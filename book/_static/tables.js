@@ -1,6 +1,7 @@
 // Tables that do not fit. One is set more tightly, on a phone if it holds no sentences. If it does not fit even so, it
 // becomes on a phone a card per row, each cell beside the name of its column; elsewhere, or where a row cannot be read by
-// itself, it scrolls sideways and keeps its first column in sight. One that fits stays as it is.
+// itself, or many rows of numbers are to be compared, it scrolls sideways and keeps its first column in sight. One that
+// fits stays as it is.
 // Single words (names of settings, of functions) never break in two, and printed columns never wrap: they scroll.
 (function () {
   "use strict";
@@ -9,6 +10,7 @@
   const LONGEST = 30; // letters of a name that is kept whole
   const ROOMY = 600; // pixels of an article in which small letters are read with ease
   const SENTENCE = 40; // letters of a cell that is read as a sentence
+  const LONG = 9; // so many rows of numbers are still read as cards
 
   function cells(table) {
     return [...table.querySelectorAll("tbody > tr")].flatMap((row) => [...row.children]);
@@ -68,7 +70,7 @@
     tight.forEach((table) => tighten(table, true));
     const still = found.filter((table) => !tight.includes(table) || wide(table));
     for (const table of still) {
-      const cards = room < ROOMY && regular(table);
+      const cards = room < ROOMY && regular(table) && (wordy(table) || table.tBodies[0].rows.length <= LONG);
       tighten(table, false);
       if (cards) name(table);
       table.classList.toggle("adalib-cards", cards);

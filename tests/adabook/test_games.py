@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import expect
 
 import adalib
 from adabook import games
@@ -164,11 +165,13 @@ class TestStop:
         before = board.inner_text()
         for _ in range(15):
             page.keyboard.press("ArrowLeft")
-        assert board.inner_text() != before
+        expect(board).not_to_have_text(before)
         going = page.locator(".states-go").count()
         for _ in range(40):
             page.keyboard.press("ArrowRight")
-        assert page.locator(".states-go").count() < going
+        page.wait_for_function(
+            "(going) => document.querySelectorAll('.states-go').length < going", arg=going
+        )
 
 
 @pytest.fixture(scope="module")
@@ -228,11 +231,11 @@ class TestRace:
         page.keyboard.press("Enter")
         page.locator(".race-done").first.wait_for()
         page.keyboard.press("Space")
-        assert "You closed at finish " in page.locator(".race-said").inner_text()
-        assert main.inner_text() == "Next question"
+        expect(page.locator(".race-said")).to_contain_text("You closed at finish ")
+        expect(main).to_have_text("Next question")
         page.wait_for_timeout(600)  # a race that ended by itself takes no press for a moment
         page.keyboard.press("Enter")
-        assert main.inner_text() == "Start the race"
+        expect(main).to_have_text("Start the race")
 
 
 @pytest.fixture(scope="module")

@@ -204,6 +204,13 @@ def test_every_notebook_is_in_the_table_of_contents():
     assert toc_pages()[0] == "book/intro"
 
 
+def test_no_two_captions_of_the_book_share_a_number(html):
+    numbers = [
+        number["id"] for name in toc_pages() for number in soup(name).select(".adalib-number")
+    ]
+    assert sorted(set(numbers)) == sorted(numbers)
+
+
 def test_theorems_are_numbered_within_their_chapter(html):
     """A title without its kind, " (Weak duality)" or " (read)", would tell nobody what stands below
     it."""

@@ -69,7 +69,7 @@ def test_a_finger_drags_or_taps_but_does_not_change_by_scrolling(phone):
             until(page, f"(before) => {PRICE} !== before", before)
     nodes[5].evaluate(MIDDLE)
     nodes[5].tap(position={"x": 60, "y": 30})
-    assert page.locator(".ax-qid").text_content() != "Question 0"
+    until(page, "document.querySelector('.ax-qid').textContent !== 'Question 0'")
 
 
 def test_the_mouse_shows_a_question_and_what_it_takes(show):
@@ -77,13 +77,13 @@ def test_the_mouse_shows_a_question_and_what_it_takes(show):
     page = show(table)
     title, kept = page.locator(".ax-qid"), page.locator(".ax-qid").text_content()
     page.locator(".ax-map").hover(position={"x": 200, "y": 60})
-    assert title.text_content() != kept
+    until(page, "(kept) => document.querySelector('.ax-qid').textContent !== kept", kept)
     row = table.ids.index(title.text_content().split()[1])
     lam = float(page.evaluate(PRICE))
     best = (table.acc[row] - lam * table.cost).argmax()
     assert page.locator(".ax-winner text").text_content() == f"takes {table.budgets[best]}"
     page.mouse.move(5, 5)
-    assert title.text_content() == kept
+    until(page, "(kept) => document.querySelector('.ax-qid').textContent === kept", kept)
 
 
 def test_a_sweep_raises_the_price_to_the_end_and_a_key_stops_it(show):
@@ -110,7 +110,7 @@ def test_a_pinned_price_is_compared_with_the_one_in_use(show):
     points = 100 * (average(table.acc, after) - average(table.acc, before))
     assert f"{points:+.2f} points".replace("-", "\u2212") in text
     page.get_by_role("button", name="Unpin").click()
-    assert page.locator(".ax-pin").get_attribute("visibility") == "hidden"
+    until(page, "document.querySelector('.ax-pin').getAttribute('visibility') === 'hidden'")
 
 
 def test_a_guess_is_compared_with_the_price_that_spends_what_was_asked(show):
