@@ -83,7 +83,7 @@ def test_the_index_leads_to_all_that_moves_and_to_every_exercise_and_theorem(htm
     links = (link["href"] for link in index.select("article li a[href*='#']"))
     into = Counter(link.removeprefix("../").split(".html")[0] for link in links)
     for page in chapters():
-        assert into[page.name] == moving(soup(page.name)), page.name
+        assert into[page.name] == moving(soup(page.name))
     named = {link["href"].split("#")[-1] for link in index.select("article td a")}
     for name in toc_pages():
         stated = soup(name).select(".exercise, .proof:is(.theorem, .proposition, .lemma)")
