@@ -1,6 +1,6 @@
 """Python's side of `test_browser_verdicts`: answer the exercises in a browser, and print verdicts.
 
-The test sends this file to the page's worker as one cell, with the roads of `adabook/roads.py`
+The test sends this file to the page's worker as one cell, with the roads of `roads.py`
 and a call of `report` behind it. Every verdict is one line of JSON, printed as soon as it is there.
 """
 
