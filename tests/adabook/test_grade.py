@@ -303,20 +303,18 @@ def test_a_file_that_every_user_can_read_is_named(monkeypatch, tmp_path):
     assert reachable([tmp_path / "kept.zip", tmp_path / "open.zip"]) == tmp_path / "open.zip"
 
 
-@pytest.fixture
-def open_folder():
-    """A folder that another user could get to, as the command may run as one: pytest's are shut."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder)
-
-
 # Where Linux checks every change, it runs always.
 @pytest.mark.skipif(
     not grade.can_confine() and (sys.platform != "linux" or "CI" not in os.environ),
     reason="this system cannot confine a process",
 )
-def test_a_confined_process_reaches_its_folder_alone(tmp_path, open_folder):
-    kept, folder = tmp_path / "kept.txt", open_folder
+def test_a_confined_process_reaches_its_folder_alone(tmp_path):
+    # Graded in a folder of its own: another user cannot even enter pytest's.
+    with tempfile.TemporaryDirectory() as folder:
+        confines(tmp_path / "kept.txt", Path(folder))
+
+
+def confines(kept, folder):
     kept.write_text("a key")
     probe = f"""
 import os, pathlib, signal, numpy
