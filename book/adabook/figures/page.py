@@ -119,7 +119,7 @@ def bold_finding(caption: str) -> str:
 
 
 def link(label: str, markup: str) -> str:
-    """Link to a label of the book; the build looks up where it is (``book/press/labels.py``)."""
+    """Link to a label, whose page the build looks up (``book/press/cross_references.py``)."""
     return (
         f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: '
         f'nowrap">{markup}</a>'
