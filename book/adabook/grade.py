@@ -144,10 +144,10 @@ def _in_order(rows: list[dict[str, Any]], students: list[str]) -> Iterator[dict[
 def _written(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as the table has it: lists as texts."""
     note = [*row.get("faults", []), *row["note"]]
-    student = row["student_id"]
+    named = {name: row[name] for name in ("file", "student_id")}  # as students wish
     return {
         **row,
-        "student_id": f"'{student}" if student.startswith(_FORMULA) else student,
+        **{name: f"'{text}" if text.startswith(_FORMULA) else text for name, text in named.items()},
         "hints": "; ".join(row.get("hints", [])),
         "note": "; ".join(note),
     }

@@ -20,7 +20,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 import adabook
 from adabook import grade
 from adabook.confined import confined, reachable, student_environment
-from adabook.grade import SHEET, GradingError, _suspicions, grade_gradescope
+from adabook.grade import SHEET, GradingError, _suspicions, _written, grade_gradescope
 from adabook.homework import Question, drawn_questions
 from editions.assignments import (
     Exercise,
@@ -240,6 +240,11 @@ def test_what_does_not_fit_together_is_noted(student, owner, file, named):
     notes = " ".join(_suspicions(student, owner, Path(f"{file}.ipynb"), sheet))
     assert bool(notes) == bool(named)
     assert all(name in notes for name in named)
+
+
+def test_a_spreadsheet_runs_no_name_that_a_student_chose():
+    written = _written({"file": "=1+1.ipynb", "student_id": "@me", "note": ["-"]})
+    assert (written["file"], written["student_id"]) == ("'=1+1.ipynb", "'@me")
 
 
 def test_hints_are_in_the_table(homework):
