@@ -143,14 +143,16 @@ def _in_order(rows: list[dict[str, Any]], students: list[str]) -> Iterator[dict[
 
 def _written(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as the table has it: lists as texts."""
-    note = [*row.get("faults", []), *row["note"]]
-    named = {name: row[name] for name in ("file", "student_id")}  # as students wish
-    return {
-        **row,
-        **{name: f"'{text}" if text.startswith(_FORMULA) else text for name, text in named.items()},
+    texts = {
+        "file": row["file"],
+        "student_id": row["student_id"],
         "hints": "; ".join(row.get("hints", [])),
-        "note": "; ".join(note),
+        "note": "; ".join([*row.get("faults", []), *row["note"]]),
     }
+    harmless = {
+        name: f"'{text}" if text.startswith(_FORMULA) else text for name, text in texts.items()
+    }
+    return {**row, **harmless}
 
 
 def grade_gradescope(place: Path) -> None:
@@ -253,7 +255,7 @@ def _answers(
     if process.returncode < 0:
         raise RuntimeError("the notebook ended the process that ran it")
     if process.returncode:
-        raise RuntimeError(errors.strip().splitlines()[-1][:300])
+        raise RuntimeError(errors.strip().rpartition("\n")[2][:300])
     return json.loads(printed.splitlines()[-1])
 
 

@@ -67,7 +67,8 @@ def verdicts(asked: Sequence[Mapping[str, Any]]) -> list[Verdict]:
     except subprocess.TimeoutExpired:
         return [Verdict(False, f"not judged within {_SECONDS:g} seconds")] * len(asked)
     if done.returncode:
-        raise RuntimeError(f"the judge failed: {done.stderr.strip()}")
+        last = done.stderr.strip().rpartition("\n")[2]
+        raise RuntimeError(f"the judge failed: {last[:300]}")
     return [Verdict(*one) for one in json.loads(done.stdout)]
 
 
