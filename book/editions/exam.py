@@ -34,8 +34,8 @@ The budget is {budget:g} answers per question on average. A policy may randomise
 _PROGRAMS_KEY = """## {number}. The pair of linear programs
 
 (1) With the shares $p_{{ij}}\\ge 0$, how often question $i$ gets budget $j$: maximise
-$\\tfrac13\\sum_{{i,j}}\\mathrm{{Acc}}_{{ij}}\\,p_{{ij}}$ such that $\\sum_j p_{{ij}}=1$ for every $i$ and
-$\\tfrac13\\sum_{{i,j}}c_j\\,p_{{ij}}\\le {budget:g}$.
+$\\tfrac13\\sum_{{i,j}}\\mathrm{{Acc}}_{{ij}}\\,p_{{ij}}$ such that $\\sum_j p_{{ij}}=1$ for
+every $i$ and $\\tfrac13\\sum_{{i,j}}c_j\\,p_{{ij}}\\le {budget:g}$.
 
 (2) Minimise $\\tfrac13\\sum_i u_i+{budget:g}\\lambda$ such that
 $u_i+\\lambda\\,c_j\\ge\\mathrm{{Acc}}_{{ij}}$ for all $i$, $j$ and $\\lambda\\ge 0$.
