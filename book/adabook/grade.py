@@ -26,7 +26,7 @@ from typing import Any
 
 from adabook import plain_data
 from adabook.confined import can_confine, confined, end, reachable, student_environment
-from adabook.submissions import verdicts
+from adabook.submissions import NOT_ANSWERED, verdicts
 
 #: The file in an autograder that names the exercises and, for homework, holds the keys.
 SHEET = "sheet.json"
@@ -327,6 +327,8 @@ def _graded(
         points[exercise["name"]] = exercise["points"] * found.right
         if found.hint:
             hints.append(f"{exercise['name']}: {found.hint}")
+        if found.hint == NOT_ANSWERED and exercise["name"] in arrived:
+            arrived.remove(exercise["name"])  # a function that is still the one handed out
     return {"arrived": arrived, **points, "points": float(sum(points.values())), "hints": hints}
 
 

@@ -263,10 +263,12 @@ def test_an_endless_cell_costs_its_limit_once(tmp_path, monkeypatch, capsys):
     assert answers["my_bill"] == drawn_questions("student-1", SECRET)["bill"].answer
 
 
-@pytest.fixture(params=["right", "id", "nothing"])
+@pytest.fixture(params=["right", "id", "blank", "nothing"])
 def on_gradescope(request, tmp_path):
     """What Gradescope reads after grading a submission, and which one it was."""
     notebook = handed_in("student-1", 5)
+    if request.param == "blank":
+        notebook = homework_notebook("student-1", drawn_questions("student-1", SECRET))
     if request.param == "id":
         notebook.cells.append(new_code_cell("student_id = 'nobody'"))
     for folder in ("source", "submission"):
@@ -291,7 +293,12 @@ def test_gradescope_shows_what_arrived_and_keeps_the_marks(on_gradescope):
     assert sum(test["max_score"] for test in later.values()) == TOTAL
     assert sum(test["score"] for test in later.values()) == (5 if case == "right" else 0)
     assert not any(hint in shown["output"] for hint in QUESTIONS["bill"].wrong)
-    expected = {"right": "answers were received", "id": "'nobody'", "nothing": "0 were found"}
+    expected = {
+        "right": "12 of 14 answers were received",
+        "id": "'nobody'",
+        "blank": "0 of 14 answers were received",
+        "nothing": "0 were found",
+    }
     assert expected[case] in shown["output"]
 
 
