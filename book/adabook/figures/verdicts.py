@@ -17,7 +17,7 @@ def cards(claims: pd.DataFrame) -> HTML:
     decides.
 
     ``claims`` has the columns of ``adabook.paper.referee.claim_table``. The build looks up
-    the labels in ``see``; ``book/_static/cards.js`` adds buttons that show
+    the labels in ``see``; ``book/_static/tables.js`` adds buttons that show
     one verdict alone."""
     markup = "".join(_card(claim) for claim in claims.itertuples())
     return HTML(
