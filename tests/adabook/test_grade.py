@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -304,9 +305,13 @@ def test_a_file_that_every_user_can_read_is_named(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(not grade.can_confine(), reason="this system cannot confine a process")
 def test_a_confined_process_reaches_its_folder_alone(tmp_path):
-    kept, folder = tmp_path / "kept.txt", tmp_path / "own"
+    # Graded in a folder of its own: another user cannot even enter pytest's.
+    with tempfile.TemporaryDirectory() as folder:
+        confines(tmp_path / "kept.txt", Path(folder))
+
+
+def confines(kept, folder):
     kept.write_text("a key")
-    folder.mkdir()
     probe = f"""
 import os, pathlib, signal, numpy
 def fails(attempt):
