@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from bs4 import BeautifulSoup
 from conftest import ROOT
 from record_findings import votes
 
 import adalib
-from adabook.findings import BUDGET, POLICIES, SETS, findings, gains
+from adabook.findings import (
+    BUDGET,
+    POLICIES,
+    SETS,
+    SHOWN_AT,
+    findings,
+    gains,
+    in_markdown,
+    on_page,
+)
 from adabook.paper.settings import benchmark
 from adabook.recorded import recorded
 
@@ -38,10 +50,18 @@ def test_what_a_mix_gains_by_any_number_of_answers(name, points):
 
 def test_the_readme_prints_the_table():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = findings()
-    assert "| " + " | ".join(table.columns) + " |" in readme
-    for row in table.itertuples(index=False):
-        assert "| " + " | ".join(row) + " |" in readme
+    assert in_markdown() in readme
+
+
+def test_what_has_numbers_links_to_the_section_that_shows_them():
+    """Every row does, and the one column of which chapter 9 has no row."""
+    readme, page = in_markdown(), BeautifulSoup(on_page("").html, "html.parser")
+    linked = {link.get_text(): link["href"][1:] for link in page.find_all("a")}
+    assert linked == SHOWN_AT
+    assert set(linked) == {*POLICIES.values(), SETS["math500-gpt-oss-20b"]}
+    for name, label in linked.items():
+        (file,) = re.findall(rf"\[{re.escape(name)}\]\((.+?)\)", readme)
+        assert f"({label})=" in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_every_set_has_votes_an_oracle_and_no_gain_from_noise(found):
