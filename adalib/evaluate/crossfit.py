@@ -60,7 +60,7 @@ def score_oracle(
     Parameters
     ----------
     choose : UtilityTable
-        The table that the labels are chosen on, at the feasible point of its exact frontier.
+        The table that the labels are chosen on, by the last policy on its frontier that fits.
     score : UtilityTable
         The table that the labels are scored on; it has the same questions and budgets.
     targets : sequence of float

@@ -1,17 +1,20 @@
 """What the book found, in one table: gains at one budget, by policy and by model.
 
 The README prints the table, the first page shows it, and the chapter "Results and ablations" prints
-the same rows. All of it comes from records: ``data/record_models.py`` for policies that read the
-text and those that watch, ``data/record_menus.py`` for a reasoning model, and
-``data/record_findings.py`` for votes alone.
+the same rows with their intervals. All of it comes from records: ``data/record_models.py`` for
+policies that read the text and those that watch, ``data/record_menus.py`` for a reasoning model,
+and ``data/record_findings.py`` for votes alone.
 """
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 
 import pandas as pd
 
+from adabook.figures.page import HTML, link
+from adabook.figures.tables import table
 from adabook.paper import models
 from adabook.prose import points
 from adabook.recorded import recorded, recorded_cells
@@ -45,6 +48,14 @@ POLICIES = {
     "watching votes": "watching the votes come in",
     "watching all signals": "watching every signal of the file",
 }
+#: Where visible cells show the numbers of a row, or of a column: a label of the book.
+SHOWN_AT = dict.fromkeys(POLICIES.values(), "results-main-table") | {
+    POLICIES["watching votes"]: "stopping-neither",
+    POLICIES["watching all signals"]: "stopping-neither",
+    SETS[REASONING]: "menus-larger",
+}
+#: The chapters of these labels, by the word that a label begins with.
+NOTEBOOKS = {"results": "08_results", "stopping": "09_stopping", "menus": "12_menus"}
 
 
 def gains() -> pd.DataFrame:
@@ -76,10 +87,23 @@ def findings() -> pd.DataFrame:
 
 
 def in_markdown() -> str:
-    """The table of findings as the README prints it."""
-    table = findings()
-    lines = [table.columns, ["---"] * len(table.columns), *table.itertuples(index=False)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    """The table of findings as the README prints it, linked to the notebooks of its chapters."""
+    found = findings()
+    lines = [found.columns, ["---"] * len(found.columns), *found.itertuples(index=False)]
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    for name, label in SHOWN_AT.items():
+        notebook = NOTEBOOKS[label.partition("-")[0]]
+        text = text.replace(f"| {name} |", f"| [{name}](notebooks/{notebook}.ipynb) |", 1)
+    return text
+
+
+def on_page(caption: str) -> HTML:
+    """The table of findings as a page shows it, linked to the places of `SHOWN_AT`."""
+    markup = table(findings(), caption=caption).html
+    for name, label in SHOWN_AT.items():
+        words = html.escape(name, quote=False)
+        markup = markup.replace(f">{words}<", f">{link(label, words)}<", 1)
+    return HTML(markup)
 
 
 def _cell(found: pd.DataFrame | None) -> str:

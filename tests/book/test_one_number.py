@@ -1,11 +1,15 @@
 """One number for one thing: what two pages glue of the same quantity, under different names, is
-the same number."""
+the same number, and what the table of findings says stands in the chapters that it links to."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+from conftest import soup
+
+from adabook.findings import NOTEBOOKS, POLICIES, SETS, SHOWN_AT, gains
+from adabook.prose import points
 
 # One line per number, with every name by which a page has it; referee_by_X is the number behind a
 # verdict of the chapter "The referee".
@@ -39,3 +43,21 @@ def test_pages_have_one_number_for_one_thing(names, glued):
     assert set(names) <= set(glued), "a name that no page glues"
     first, *others = (float(glued[name]) for name in names)
     assert others == pytest.approx([first] * len(others), rel=1e-6)
+
+
+@pytest.mark.usefixtures("html")
+def test_every_finding_is_printed_in_a_chapter_that_its_row_or_column_links_to():
+    printed = {
+        chapter: " ".join(
+            output.get_text() for output in soup(f"notebooks/{name}").select(".cell_output")
+        )
+        for chapter, name in NOTEBOOKS.items()
+    }
+    for row in gains().itertuples():
+        if row.policy not in POLICIES:
+            continue
+        labels = SHOWN_AT[POLICIES[row.policy]], SHOWN_AT.get(SETS[row.set], "")
+        linked = [printed[label.partition("-")[0]] for label in labels if label]
+        gain = row.gain, row.low, row.high
+        cells = points(gain), points(gain, digits=2)
+        assert any(cell in text for text in linked for cell in cells), (row.policy, row.set)

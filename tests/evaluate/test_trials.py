@@ -79,16 +79,22 @@ def test_teaching_and_scoring_answers_are_apart(few):
     rule, _ = tried(few, [3], groups=few.extras["family"])
     halves = few.split_samples(0)
     assert len(rule.seen) == 4
-    for turn, (train, test) in enumerate(rule.seen):
+    taught = []
+    for train, test in rule.seen:  # in the order in which the threads came to them
+        rows = [list(few.ids).index(name) for name in train.answers.ids]
+        fits = [np.array_equal(train.answers.tokens, half.tokens[rows]) for half in halves]
+        assert sorted(fits) == [False, True]
+        taught.append(fits.index(True))
         assert set(train.groups).isdisjoint(test.groups)
         assert sorted([*train.answers.ids, *test.answers.ids]) == sorted(few.ids)
-        for part, half in ((train, halves[turn // 2]), (test, halves[1 - turn // 2])):
+        for part, half in ((train, halves[taught[-1]]), (test, halves[1 - taught[-1]])):
             whole = half.take([list(few.ids).index(name) for name in part.answers.ids])
             assert part.table.ids == tuple(part.answers.ids)
             assert len(part.features) == len(part.groups) == part.answers.n
             for field in ("classes", "values", "tokens", "logprob"):
                 np.testing.assert_array_equal(getattr(part.answers, field), getattr(whole, field))
             np.testing.assert_allclose(part.table.acc, whole.table(BUDGETS).acc)
+    assert sorted(taught) == [0, 0, 1, 1]
 
 
 def test_the_answer_that_opens_a_vote_is_the_first_that_comes(few):

@@ -119,11 +119,11 @@ def bold_finding(caption: str) -> str:
 
 
 def link(label: str, markup: str) -> str:
-    """Link to a label of the book; the build looks up where it is (``book/press/labels.py``)."""
-    return (
-        f'<a class="adalib-see" href="#{html.escape(label, quote=True)}" style="white-space: '
-        f'nowrap">{markup}</a>'
-    )
+    """Link to a label of the book.
+
+    The build looks up where it is (``book/press/cross_references.py``).
+    """
+    return f'<a class="adalib-see" href="#{html.escape(label, quote=True)}">{markup}</a>'
 
 
 def chapter_name(words: str) -> str:
