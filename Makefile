@@ -98,7 +98,7 @@ lint: $(VENV)/test.stamp  ## check style, spelling, types, who imports whom, and
 	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
-	@$(PY) tests/browser.py
+	@$(PY) tests/helpers/browser.py
 
 bench: $(VENV)/test.stamp browser  ## measure speed (benchmarks/)
 	@set -e; for file in benchmarks/bench_*.py; do echo "$$file"; $(PY) "$$file"; done

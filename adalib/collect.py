@@ -264,9 +264,9 @@ async def _ask_all(
             except (openai.OpenAIError, ValueError) as error:
                 raise EndpointError(f"question {question['id']!r}: {_reason(error)}") from None
         record = {"id": question["id"], "sample": sample} | asdict(answer)
-        del record["answer"]  # it is read out of the text in the end
+        del record["answer"]  # once all are there, answers are read out of the texts
         file.write(json.dumps(record) + "\n")
-        file.flush()  # a program that is killed takes no answer back
+        file.flush()  # what is written stays if the program is killed
         bar.update()
 
     async with openai.AsyncOpenAI(**endpoint, max_retries=_RETRIES) as client:

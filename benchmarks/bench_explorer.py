@@ -18,7 +18,7 @@ from adalib.explorer import page, setting
 from adalib.explorer.static import script, style
 from adalib.table import UtilityTable
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 from browser import FLAGS, find_browser
 
 LIMITS = {2_000: 16.0, 20_000: 100.0}  # milliseconds

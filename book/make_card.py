@@ -36,7 +36,7 @@ COMPOSE = """async () => {
 
 def main() -> None:
     """Write ``book/_static/card.png``."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "helpers"))
     from browser import FLAGS, find_browser
 
     with sync_playwright() as playwright:

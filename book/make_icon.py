@@ -18,7 +18,7 @@ SIDE = 180  # pixels, the size that Apple asks for
 
 def main() -> None:
     """Write ``book/_static/touch-icon.png``."""
-    sys.path.insert(0, str(STATIC.parent.parent / "tests"))
+    sys.path.insert(0, str(STATIC.parent.parent / "tests" / "helpers"))
     from browser import FLAGS, find_browser
 
     drawing = (STATIC / "icon.svg").read_text(encoding="utf-8")

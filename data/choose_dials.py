@@ -31,7 +31,7 @@ HARDEST = 4  # families kept of levels 4 and 5, the most often answered
 def pilot() -> dict[str, list[float]]:
     """Share of right answers in the pilot, by family and dial."""
     responses = adalib.load(HERE / "pilot" / "story-qwen05.jsonl.gz")
-    found = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[float, list]] = defaultdict(lambda: defaultdict(list))
     for family, dial, value in zip(
         responses.extras["family"],
         responses.extras["dial"],

@@ -4,9 +4,9 @@ The result is data/simulated/paper_settings.json.
 
 Run ``python data/fit_paper_settings.py`` (a few minutes on one core). For each setting:
 
-1. Search the parameters of `adalib.stand_ins.build` (how many questions are easy, uncertain and
-   hard at each level, how the uncertain ones are spread) so that the *average* over 16 draws of
-   48 answers per question, measured by the paper's protocol, is as near as possible to its
+1. Search the parameters of `adabook.paper.settings.build` (how many questions are easy, uncertain
+   and hard at each level, how the uncertain ones are spread) so that the *average* over 16 draws
+   of 48 answers per question, measured by the paper's protocol, is as near as possible to its
    printed tables.
 2. Draw 200 fresh data sets from the population found, and keep as default the one nearest to the
    tables among those that meet every tolerance.

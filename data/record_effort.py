@@ -137,7 +137,8 @@ def held_out_raises(
             fitted = [(state, state.fit(train)) for state in states]
             known = _library(fitted, plain, train)
             unseen = _library(fitted, plain, test)
-            mixes = [mix_for(*known.mean(axis=1), target) for target in targets]
+            cost, accuracy = known.mean(axis=1)
+            mixes = [mix_for(cost, accuracy, target) for target in targets]
             used, shares = shares_of(mixes)
             total[:, test] += unseen[:, :, used] @ shares.T
     return [tuple(total[:, :, j] / DEALS) for j in range(len(targets))]

@@ -1,11 +1,11 @@
 """Split the book's headline gain by its causes, and write it to data/recorded/headline.jsonl.
 
 A policy that weights votes by the model's certainty and stops when the next answer is not worth
-its price gains over the best random mix for two reasons. How much each brings is seen beside a mix
-and an oracle with the same weighted votes: the weighted mix over the plain one is what weighting
-gains, and the policy over the weighted mix is what stopping adds. The questions are dealt into
-folds, and their answers halved, in five ways, since a gain depends on that. Sets of more questions
-teach more; so they are also held out with no more training questions than a set of 300 has.
+its price gains over the best random mix for two reasons. How much each brings is seen next to a mix
+with the same weighted votes: the weighted mix over the plain one is what weighting gains, and the
+policy over the weighted mix is what stopping adds. The questions are dealt into folds, and their
+answers halved, in five ways, since a gain depends on that. Sets of more questions teach more; so
+they are also held out with no more training questions than a set of 300 has.
 
 Run ``python data/record_headline.py`` (about ten minutes on two cores; what is there already is
 kept, and ``--anew`` begins anew). Intervals are Student's over questions.
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from record_stopping import TARGETS, weighted_bars
+from record_stopping import TARGETS, weighted_mix
 
 import adalib
 from adabook.paper.settings import benchmark
@@ -48,10 +48,9 @@ FEW = 240
 LEADS = {
     "oracle": ("mix",),
     "mix_weighted": ("mix",),
-    "oracle_weighted": ("mix", "mix_weighted"),
     "votes": ("mix", "oracle"),
-    "votes + certainty": ("mix", "votes", "mix_weighted", "oracle_weighted"),
-    "all three": ("mix", "votes", "votes + certainty", "mix_weighted", "oracle_weighted", "oracle"),
+    "votes + certainty": ("mix", "votes", "mix_weighted"),
+    "all three": ("mix", "votes", "votes + certainty", "mix_weighted", "oracle"),
 }
 
 
@@ -83,7 +82,7 @@ def headline_cells(
     learners = {name: PricedStopping(LADDER[name], exact=True) for name in names}
     protocol = Protocol(seed=seed, taught=taught)
     rows = held_out(responses, targets, menu, learners=learners, noises=0, protocol=protocol)
-    rows += weighted_bars(responses, targets, menu=menu, seed=seed)
+    rows += weighted_mix(responses, targets, menu=menu, seed=seed)
     gains = {(row.policy, row.target): row for row in rows}
     return [_cell(row, gains) for row in rows if row.policy == "mix" or row.policy in LEADS]
 

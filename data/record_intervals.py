@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
@@ -215,7 +216,7 @@ def bounds(world: str) -> list[dict]:
             "likelihood with 1 imaginary loss": likelihood_bound(values, 1.0),
         }
         pays = {name: low > 1e-12 for name, low in lower.items()} | bets_win(values, rng)
-        covers = {
+        covers: dict[str, Any] = {
             "Student's t": mean_interval(values),
             "cautious bound": (cautious_bound(values, 0.025), -cautious_bound(-values, 0.025)),
         }

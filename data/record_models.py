@@ -42,7 +42,7 @@ from adabook.recorded import figures, record
 from adalib.datasets.files import read_lines
 from adalib.datasets.folds import deal, subsample
 from adalib.datasets.loading import load, text_hash
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import QuestionWithFeatures, Responses
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
@@ -74,7 +74,7 @@ def answers_of(name: str) -> Responses:
     if name in ("gsm8k-1.5b", "math-1.5b"):
         return benchmark(name.removesuffix("-1.5b"))
     if name == "gsm8k-gpt4omini":
-        return load(name)  # type: ignore[return-value]
+        return load(name)
     counted = load("math-qwen7b")
     assert isinstance(counted, Responses)
     right = counted.extras["right_hot"] if "hot" in name else None
@@ -198,7 +198,8 @@ def weighted_words(texts: np.ndarray, train: np.ndarray, test: np.ndarray):
 
 def weighted_letters(answers: Responses, train: np.ndarray, test: np.ndarray):
     """Weigh the hashed counts of letters that ship with every question."""
-    counts = np.array([question.ngrams for question in answers.questions])
+    questions = [text for text in answers.questions if isinstance(text, QuestionWithFeatures)]
+    counts = np.array([question.ngrams for question in questions])
     letters = TfidfTransformer(sublinear_tf=True)
     first = letters.fit_transform(counts[train]).toarray()
     return first, letters.transform(counts[test]).toarray()

@@ -85,7 +85,7 @@ def ways_to_learn(old: Responses, new: Responses, texts: Sequence[str], way: str
     known = adalib.text_features(texts)
     for out in range(3):
         test = np.flatnonzero(fold == out)
-        scored = {new.ids[i] for i in test}
+        scored = {new.ids[i] for i in test.tolist()}
         before = np.array([i for i, name in enumerate(old.ids) if name not in scored])
         there = np.random.default_rng(out).permutation(np.flatnonzero(fold != out))
         some = old.n + np.sort(there[:REFIT])

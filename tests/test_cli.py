@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -275,7 +276,6 @@ def test_the_module_is_a_program():
 
 
 def test_evaluate_shows_progress_on_a_terminal_and_can_be_interrupted():
-    pty = pytest.importorskip("pty", reason="a terminal of Unix")
     command = [sys.executable, "-m", "adalib", "evaluate", "gsm8k", "--json"]
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs) as process:

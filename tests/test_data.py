@@ -8,8 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import choose_dials
+import families
+import make_cards
+import make_questions
 import numpy as np
 import pytest
+import read_answers
+import record_effort
+import record_transfer
+import story
 
 import adalib
 from adabook.recorded import recorded
@@ -39,15 +47,6 @@ BENCHMARKS = {
     "math-more-qwen15": (900, 48),
     "math-qwen05": (300, 96),
 }
-sys.path.insert(0, str(DATA))
-import choose_dials  # noqa: E402
-import families  # noqa: E402
-import make_cards  # noqa: E402
-import make_questions  # noqa: E402
-import read_answers  # noqa: E402
-import record_effort  # noqa: E402
-import record_transfer  # noqa: E402
-import story  # noqa: E402
 
 
 def questions(name: str) -> list[dict]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
 from adalib.table import UtilityTable
-from adalib.vote.estimators import acc_iid
+from adalib.vote.iid import acc_iid
 
 _BUDGETS = (1, 2, 4, 8, 16)
 

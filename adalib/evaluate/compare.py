@@ -1,15 +1,15 @@
 """Compare all policies that a file of answers allows, at average costs that one can read.
 
 Which policies there are depends on the file: several models can only be planned for, one model's
-answers can also be stopped, and answers with tokens can race. All of them take the same trial
-(`adalib.held_out`), and whatever is paid, costs are given in average answers.
+answers can also be stopped, and where tokens are paid they can race. All of them take the same
+trial (`adalib.held_out`), and whatever is paid, costs are given in average answers.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,13 +18,13 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import Learner, Planner, Questions, planning_policies
+from adalib.evaluate.trials import Learner, Planner, planning_policies
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.published_rules import PEERS, TunedRules
 from adalib.sequential.race import PricedRace
 from adalib.sequential.streams import Cost
 
-#: The row of `adalib.PricedRace`, where answers have tokens.
+#: The row of `adalib.PricedRace`, where tokens are paid.
 RACE = "race"
 #: Policies that watch the answers come in, by the names of their rows.
 STOPPING = ("priced", "priced_votes", *PEERS)
@@ -41,8 +41,8 @@ def compare(
     """Hold out every policy that these answers allow, next to the baselines and the noise control.
 
     Label and curve policies decide before asking. Of one model's answers, priced stopping and its
-    peers decide while answers arrive, and where answers have tokens, the race starts several at
-    once. Explained in the chapter "Results and ablations".
+    peers decide while answers arrive, and where tokens are paid, the race starts several at once.
+    Explained in the chapter "Results and ablations".
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Learner | Pl
     if isinstance(responses, Menu):  # a stopping rule asks one model
         return policies
     policies |= stopping_policies(cost)
-    if responses.tokens is not None:
-        policies[RACE] = PricedRace() if cost == "tokens" else RaceInAnswers(PricedRace())
+    if cost == "tokens":  # a race saves parts of answers, and by the answer each is paid whole
+        policies[RACE] = PricedRace()
     return policies
 
 
@@ -153,21 +153,6 @@ def stopping_policies(cost: Cost = "samples") -> dict[str, Learner | Planner]:
         "priced_votes": PricedStopping(("votes",), cost=cost),
         **{name: TunedRules(rules, cost=cost) for name, rules in PEERS.items()},
     }
-
-
-@dataclass(frozen=True)
-class RaceInAnswers:
-    """A race in a trial that counts cost in answers: tokens become average training answers."""
-
-    race: PricedRace
-
-    def trial(
-        self, train: Questions, test: Questions, targets: Sequence[float]
-    ) -> list[tuple[np.ndarray, ...]]:
-        """Run the race's own trial at the same targets in tokens."""
-        unit = float(train.answers.tokens.mean())
-        outcomes = self.race.trial(train, test, [target * unit for target in targets])
-        return [(cost / unit, *others) for cost, *others in outcomes]
 
 
 def column(responses: Responses | Menu, name: str) -> Sequence:

@@ -184,7 +184,7 @@ class Frontier:
                 "give at least that"
             )
         path = self._path_cost
-        # The averages are rounded, so a budget that one of them was meant to be must admit it.
+        # A budget that equals one of these averages up to rounding counts as that average.
         steps = max(int(path.searchsorted(budget * (1 + _SAME), side="right")) - 1, 0)
         cost = min(float(path[steps]), budget)
         accuracy = float(self._path_accuracy[steps])

@@ -1,14 +1,13 @@
 """Majority vote, and how often it is right: estimators of Acc(x, b).
 
-How accurate is a vote over b of R sampled answers? Three estimates: from disjoint windows (the
-paper's), from the average over all subsets (exact, by counting), or from a known distribution of
-answers. Best-of-b, where a score chooses the answer, is here too.
+How accurate is a vote over b of R sampled answers? Two estimates: from disjoint windows (the
+paper's), and from the average over all subsets (exact, by counting).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import factorial, lgamma
+from math import lgamma
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +19,6 @@ from adalib.vote.winning import (
     Situations,
     binomial_series,
     binomials,
-    exponential_series,
     winning_ways,
 )
 
@@ -90,18 +88,18 @@ def acc_windows(
     >>> acc_windows([[0, 0, 1, 0]], [[1, 1, 0, 1]], budgets=[1, 2, 4])
     array([[0.75, 0.75, 1.  ]])
     """
-    classes, values, budgets = _checked(classes, values, budgets, ties)
+    classes, values, budgets = checked(classes, values, budgets, ties)
     tally = _tally(classes, values)
     class_values = np.append(tally.value, 0.0)[tally.place]
     n, r = classes.shape
     acc = np.empty((n, len(budgets)))
     for column, b in enumerate(budgets):
         windows = r // b
-        for rows in _chunks(n, windows * b * b):
+        for rows in chunks(n, windows * b * b):
             voters = tally.place[rows, : windows * b].reshape(-1, windows, b)
             their_values = class_values[rows, : windows * b].reshape(-1, windows, b)
             acc[rows, column] = _vote_values(voters, their_values, ties).mean(-1)
-    return _settled(acc)
+    return settled(acc)
 
 
 def acc_subsets(
@@ -139,7 +137,7 @@ def acc_subsets(
     >>> acc_subsets([[0, 0, 0, 1, 1]], [[1, 1, 1, 0, 0]], budgets=[1, 2, 3, 5])
     array([[0.6, 0.6, 0.7, 1. ]])
     """
-    classes, values, budgets = _checked(classes, values, budgets, ties)
+    classes, values, budgets = checked(classes, values, budgets, ties)
     r = classes.shape[1]
     largest = max(budgets)
     log_subsets = lgamma(r + 1) - lgamma(largest + 1) - lgamma(r - largest + 1)
@@ -151,159 +149,11 @@ def acc_subsets(
     choose = binomials(r, largest)
     wins_by_rule = _shared_wins if ties == "share" else _first_seen_wins
     wins = wins_by_rule(_tally(classes, values), binomial_series(choose), budgets)
-    return _settled(wins / choose[budgets, r])
+    return settled(wins / choose[budgets, r])
 
 
 #: How R samples of a question become estimates of Acc(x, b), by name.
 ESTIMATORS = {"subsets": acc_subsets, "windows": acc_windows}
-
-
-def acc_iid(
-    probs: ArrayLike, correct: ArrayLike, budgets: Sequence[int], empty: ArrayLike | None = None
-) -> np.ndarray:
-    """Compute the true Acc(x, b) of a majority vote over b independent draws, ties shared.
-
-    It is the limit of `acc_subsets` as R grows. Explained in the chapter "Estimation".
-
-    Parameters
-    ----------
-    probs : array_like, shape (m,) or (N, m)
-        Probability of each answer, each row summing to 1; pad with zeros.
-    correct : int or array_like of int, shape (N,)
-        Column of the correct answer; -1 where it is never given.
-    budgets : sequence of K int
-        Numbers of draws, from 1 to 170.
-    empty : int or array_like of int, shape (N,), optional
-        Column of the draws that give no answer and do not vote; -1 or None for none.
-
-    Returns
-    -------
-    ndarray, shape (K,) or (N, K)
-        Accuracy at each budget, of one question or of N.
-
-    Raises
-    ------
-    ValueError
-        If a row of ``probs`` does not sum to 1, or a column number is out of range.
-
-    Examples
-    --------
-    >>> acc_iid([0.6, 0.4], 0, budgets=[1, 2, 3, 5]).round(4)
-    array([0.6   , 0.6   , 0.648 , 0.6826])
-    """
-    budgets = _check_budgets(budgets, 170, "acc_iid works up to budget 170")
-    probs = np.asarray(probs, dtype=float)
-    p = np.atleast_2d(probs)
-    if p.ndim > 2 or p.size == 0 or not (p >= 0).all() or np.abs(p.sum(1) - 1).max() > 1e-6:
-        raise ValueError("probs must hold probabilities, every row summing to 1")
-    n, m = p.shape
-    correct_column = _checked_column(correct, n, m, "correct")
-    empty_column = _checked_column(-1 if empty is None else empty, n, m, "empty")
-    if ((correct_column == empty_column) & (correct_column >= 0)).any():
-        raise ValueError("correct and empty name the same column; an empty answer is never correct")
-    rows = np.arange(n)
-    others = np.column_stack([p, np.zeros(n)])  # column -1 is an answer that is never given
-    own = others[rows, correct_column]
-    no_answer = others[rows, empty_column]
-    others[rows, correct_column] = 0
-    others[rows, empty_column] = 0
-    acc = np.empty((n, len(budgets)))
-    largest = max(budgets)
-    for chunk in _chunks(n, (largest + m) * (largest // 2 + 1)):
-        rivals = others[chunk].T
-        unlimited = np.where(rivals > 0, np.inf, 0)  # independent draws never run out
-        situations = Situations(own[chunk], rivals, no_answer[chunk], most_votes=unlimited)
-        acc[chunk] = winning_ways(exponential_series, budgets, situations).T
-    acc = _settled(acc * [float(factorial(b)) for b in budgets])
-    return acc[0] if probs.ndim == 1 else acc
-
-
-def best_of(correct: ArrayLike, scores: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
-    """Average best-of-b over all subsets: take the sample with the highest score, tied ones share.
-
-    With a perfect judge as the score this is `pass_at`.
-
-    Parameters
-    ----------
-    correct : array_like, shape (N, R)
-        Value of each sample, in [0, 1].
-    scores : array_like, shape (N, R)
-        A verifier's or a reward model's score of each sample; higher is preferred.
-    budgets : sequence of K int
-        Numbers of samples, from 1 to R.
-
-    Returns
-    -------
-    ndarray, shape (N, K)
-        Mean value of the chosen sample, for question i at budget j.
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN.
-
-    Examples
-    --------
-    >>> best_of([[1, 0, 0]], [[0.9, 0.5, 0.7]], budgets=[1, 2, 3]).round(4)
-    array([[0.3333, 0.6667, 1.    ]])
-    """
-    from scipy.stats import rankdata  # here, because votes need no scipy
-
-    scores = np.asarray(scores, dtype=float)
-    if np.isnan(scores).any():
-        raise ValueError("scores hold NaN; give every sample a score")
-    _, correct, budgets = _checked(np.zeros(scores.shape, dtype=int), correct, budgets, "share")
-    r = scores.shape[1]
-    # Of each sample's group of tied scores: the samples in or below the group, and those below it.
-    up_to_group = rankdata(scores, "max", axis=1)
-    below_group = rankdata(scores, "min", axis=1) - 1
-    acc = np.empty((len(scores), len(budgets)))
-    for column, b in enumerate(budgets):
-        # The best of b is in a group if all b are in or below the group, and not all below it.
-        all_up_to = np.ones_like(scores)
-        all_below = np.ones_like(scores)
-        for drawn in range(b):
-            all_up_to *= np.maximum(up_to_group - drawn, 0) / (r - drawn)
-            all_below *= np.maximum(below_group - drawn, 0) / (r - drawn)
-        group_wins = all_up_to - all_below
-        group_size = up_to_group - below_group
-        acc[:, column] = (correct * group_wins / group_size).sum(1)
-    return _settled(acc)
-
-
-def pass_at(correct: ArrayLike, budgets: Sequence[int]) -> np.ndarray:
-    r"""Compute pass@b, the probability that at least one of b samples is correct.
-
-    With c correct samples out of R this is the unbiased estimate [1]_
-
-    .. math:: 1 - \binom{R - c}{b} \Big/ \binom{R}{b},
-
-    the accuracy of `best_of` with a perfect score. Explained in the chapter "One question, many
-    answers".
-
-    Parameters
-    ----------
-    correct : array_like, shape (N, R)
-        Value of each sample, 0 or 1.
-    budgets : sequence of K int
-        Numbers of samples, from 1 to R.
-
-    Returns
-    -------
-    ndarray, shape (N, K)
-        Estimate of pass@b for question i at budget j.
-
-    References
-    ----------
-    .. [1] M. Chen et al., "Evaluating large language models trained on code", arXiv:2107.03374
-       (2021).
-
-    Examples
-    --------
-    >>> pass_at([[1, 0, 0, 0]], budgets=[1, 2, 4])
-    array([[0.25, 0.5 , 1.  ]])
-    """
-    return best_of(correct, correct, budgets)
 
 
 class _Tally(NamedTuple):
@@ -354,7 +204,7 @@ def _shared_wins(tally: _Tally, series: Series, budgets: list[int]) -> np.ndarra
     )
     ways = np.empty((len(situations), len(budgets)))
     largest = max(budgets)
-    for chunk in _chunks(len(situations), (largest + sizes.shape[1]) * (largest // 2 + 1)):
+    for chunk in chunks(len(situations), (largest + sizes.shape[1]) * (largest // 2 + 1)):
         own = situations[chunk, 0]
         rivals = situations[chunk, 1:].T
         empty = r - own - rivals.sum(0)
@@ -377,7 +227,7 @@ def _first_seen_wins(tally: _Tally, series: Series, budgets: list[int]) -> np.nd
     sample_rank = np.append(rank, -1)[tally.place]
     sample_value = np.append(tally.value, 0.0)[tally.place]
     wins = np.zeros((n, len(budgets)))
-    for chunk in _chunks(n, r * (width + max(budgets))):
+    for chunk in chunks(n, r * (width + max(budgets))):
         is_of_class = sample_rank[chunk, :, None] == np.arange(width)
         # Samples of each class that come after each sample, (rows, R, width).
         later = sizes[chunk, None, :] - is_of_class.cumsum(1, dtype=np.int32)
@@ -417,7 +267,7 @@ def _without(sizes: np.ndarray, dropped: np.ndarray) -> np.ndarray:
     return np.take_along_axis(sizes, places + (places >= dropped[:, None]), axis=1)
 
 
-def _settled(acc: np.ndarray) -> np.ndarray:
+def settled(acc: np.ndarray) -> np.ndarray:
     """Clip estimates to [0, 1], and give budgets that are equally good the same number.
 
     Two such budgets differ in the last bits, here in one direction and in a browser in the other. A
@@ -432,13 +282,13 @@ def _settled(acc: np.ndarray) -> np.ndarray:
     return acc
 
 
-def _chunks(n: int, cells: int) -> list[slice]:
+def chunks(n: int, cells: int) -> list[slice]:
     """Cut n rows into chunks whose working arrays, ``cells`` numbers per row, fit the cache."""
     step = max(1, _CELLS // max(1, cells))
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
-def _checked(
+def checked(
     classes: ArrayLike, values: ArrayLike, budgets: Sequence[int], ties: str
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Return the arguments as arrays and a list; ValueError names what is wrong."""
@@ -459,18 +309,10 @@ def _checked(
             f"the value of sample {j} in row {i} is {values[i, j]}; give a number from 0 to 1"
         )
     r = classes.shape[1]
-    return classes, values, _check_budgets(budgets, r, f"there are {r} samples per question")
+    return classes, values, check_budgets(budgets, r, f"there are {r} samples per question")
 
 
-def _checked_column(column: ArrayLike, n: int, m: int, name: str) -> np.ndarray:
-    """Return a column number per row; ValueError unless all are from -1 to m - 1."""
-    columns = np.broadcast_to(column, (n,))
-    if columns.dtype.kind not in "iu" or not ((columns >= -1) & (columns < m)).all():
-        raise ValueError(f"{name} must hold column numbers from 0 to {m - 1}, or -1 for none")
-    return columns
-
-
-def _check_budgets(budgets: Sequence[int], most: int, why: str) -> list[int]:
+def check_budgets(budgets: Sequence[int], most: int, why: str) -> list[int]:
     """Return the budgets as whole numbers; raise ValueError for one out of range."""
     array = np.asarray(budgets)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 1:

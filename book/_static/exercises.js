@@ -1,5 +1,5 @@
 // Exercises on the page: type an answer, and the page says whether it is right, as adabook.exercises.values does. Answers
-// and typical mistakes come from the chapter's record (book/press/exercise_files.py). It is practice: no mark is kept anywhere.
+// and typical mistakes come from the chapter's record (book/press/offline.py). It is practice: no mark is kept anywhere.
 (function () {
   "use strict";
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from adabook import plain_data
 from adabook.confined import can_confine, confined, end, reachable, student_environment
-from adabook.submissions import verdicts
+from adabook.submissions import NOT_ANSWERED, verdicts
 
 #: The file in an autograder that names the exercises and, for homework, holds the keys.
 SHEET = "sheet.json"
@@ -143,14 +143,16 @@ def _in_order(rows: list[dict[str, Any]], students: list[str]) -> Iterator[dict[
 
 def _written(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as the table has it: lists as texts."""
-    note = [*row.get("faults", []), *row["note"]]
-    student = row["student_id"]
-    return {
-        **row,
-        "student_id": f"'{student}" if student.startswith(_FORMULA) else student,
+    texts = {
+        "file": row["file"],
+        "student_id": row["student_id"],
         "hints": "; ".join(row.get("hints", [])),
-        "note": "; ".join(note),
+        "note": "; ".join([*row.get("faults", []), *row["note"]]),
     }
+    harmless = {
+        name: f"'{text}" if text.startswith(_FORMULA) else text for name, text in texts.items()
+    }
+    return {**row, **harmless}
 
 
 def grade_gradescope(place: Path) -> None:
@@ -253,7 +255,7 @@ def _answers(
     if process.returncode < 0:
         raise RuntimeError("the notebook ended the process that ran it")
     if process.returncode:
-        raise RuntimeError(errors.strip().splitlines()[-1][:300])
+        raise RuntimeError(errors.strip().rpartition("\n")[2][:300])
     return json.loads(printed.splitlines()[-1])
 
 
@@ -325,6 +327,8 @@ def _graded(
         points[exercise["name"]] = exercise["points"] * found.right
         if found.hint:
             hints.append(f"{exercise['name']}: {found.hint}")
+        if found.hint == NOT_ANSWERED and exercise["name"] in arrived:
+            arrived.remove(exercise["name"])  # a function that is still the one handed out
     return {"arrived": arrived, **points, "points": float(sum(points.values())), "hints": hints}
 
 

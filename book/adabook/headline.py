@@ -49,16 +49,14 @@ class Causes:
     signals: Interval
 
 
-def headline(benchmark: str, target: float, *, everything: bool = True) -> Causes:
-    """Read the causes of the gain on one benchmark at one budget.
+def headline(benchmark: str, target: float) -> Causes:
+    """Read the causes of the gain on all questions of one benchmark at one budget.
 
     Parameters
     ----------
     benchmark : {"gsm8k", "math"}
     target : float
         Average answers per question, one of 1.5, 2, 3, 4, 6 and 8.
-    everything : bool
-        Take all questions that were asked; with False only the 300 with 96 answers.
 
     Examples
     --------
@@ -66,7 +64,7 @@ def headline(benchmark: str, target: float, *, everything: bool = True) -> Cause
     >>> found.questions, round(100 * found.weighting.mean, 1), round(100 * found.stopping.mean, 1)
     (1079, 2.3, 2.9)
     """
-    part = f"{benchmark}-all" if everything else benchmark
+    part = f"{benchmark}-all"
     first = recorded_cells("headline")[part]["all three", target]
     return Causes(
         questions=first["questions"],

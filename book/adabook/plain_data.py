@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import inspect
+import io
 import json
 import math
 import os
@@ -98,8 +99,9 @@ def serve(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the functions print is not a reply
+    calls, sys.stdin = sys.stdin, io.StringIO()  # and what they read is no call
     opened: dict[str, Callable] = {}
-    for line in sys.stdin:
+    for line in calls:
         call = json.loads(line)
         pickle = call["function"]
         reply: dict[str, Any]

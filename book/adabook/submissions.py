@@ -32,6 +32,8 @@ from adabook.homework import exercise_of
 
 # The folders that adabook and adalib are imported from: one in a wheel, two in a checkout.
 _PACKAGES = (Path(__file__).resolve().parents[1], Path(adalib.__file__).resolve().parents[1])
+#: The hint where a variable or a function is still as it was handed out.
+NOT_ANSWERED = "not answered"
 #: Seconds that the functions of one answer may work.
 FUNCTION_SECONDS = 60.0
 _PROOF_CASES = 200  # fewer than in practice, because every line of every case is a round trip
@@ -67,7 +69,8 @@ def verdicts(asked: Sequence[Mapping[str, Any]]) -> list[Verdict]:
     except subprocess.TimeoutExpired:
         return [Verdict(False, f"not judged within {_SECONDS:g} seconds")] * len(asked)
     if done.returncode:
-        raise RuntimeError(f"the judge failed: {done.stderr.strip()}")
+        last = done.stderr.strip().rpartition("\n")[2]
+        raise RuntimeError(f"the judge failed: {last[:300]}")
     return [Verdict(*one) for one in json.loads(done.stdout)]
 
 
@@ -80,7 +83,7 @@ def _judged(asked: Mapping[str, Any]) -> Verdict:
     with _Functions() as functions:
         checked = check(name, plain_data.from_plain(asked["answer"], functions.function))
     if checked.right is None:
-        return Verdict(False, "not answered")
+        return Verdict(False, NOT_ANSWERED)
     return Verdict(checked.right, "" if checked.right else checked.hint)
 
 

@@ -33,14 +33,18 @@ The budget is {budget:g} answers per question on average. A policy may randomise
 """
 _PROGRAMS_KEY = """## {number}. The pair of linear programs
 
-(1) Maximise the mean of $p_{{xb}}\\,\\mathrm{{Acc}}(x,b)$ subject to $\\sum_b p_{{xb}}=1$ for every
-$x$, $p\\ge 0$ and a mean cost of at most {budget:g}.
-(2) Minimise ${budget:g}\\lambda+$ the mean of $u_x$ subject to
-$u_x\\ge\\mathrm{{Acc}}(x,b)-\\lambda b$ and $\\lambda\\ge 0$.
+(1) With the shares $p_{{ij}}\\ge 0$, how often question $i$ gets budget $j$: maximise
+$\\tfrac13\\sum_{{i,j}}\\mathrm{{Acc}}_{{ij}}\\,p_{{ij}}$ such that $\\sum_j p_{{ij}}=1$ for
+every $i$ and $\\tfrac13\\sum_{{i,j}}c_j\\,p_{{ij}}\\le {budget:g}$.
+
+(2) Minimise $\\tfrac13\\sum_i u_i+{budget:g}\\lambda$ such that
+$u_i+\\lambda\\,c_j\\ge\\mathrm{{Acc}}_{{ij}}$ for all $i$, $j$ and $\\lambda\\ge 0$.
+
 (3) The value is {value:.4f}; {split}.
+
 (4) $\\lambda={lam:.4f}$ and {values}. The dual value is {value:.4f}, too.
 
-**Deductions.** A primal without $\\sum_b p_{{xb}}=1$ (2). A free $\\lambda$ instead of
+**Deductions.** A primal without $\\sum_j p_{{ij}}=1$ (2). A free $\\lambda$ instead of
 $\\lambda\\ge 0$ (1). A step that is not on the envelope (2).
 """
 _STAIRCASE = """## {number}. A staircase
@@ -56,8 +60,9 @@ On a tie a question takes the smaller budget.
 """
 _STAIRCASE_KEY = """## {number}. A staircase
 
-(1) The prices are {prices}. (2) From the highest price down the average cost is {costs}; at a
-price of zero it is {free:.4g}.
+(1) The prices are {prices}.
+
+(2) From the highest price down the average cost is {costs}; at a price of zero it is {free:.4g}.
 
 **Deductions.** A price of a step that is not on the envelope (2). The cost below a price
 instead of above it (2).

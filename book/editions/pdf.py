@@ -33,7 +33,7 @@ td, th {{ border: 1px solid; padding: 0.2em 0.7em; text-align: left; }}
 @contextmanager
 def _chromium(root: Path) -> Iterator[Browser]:
     """The browser of the tests."""
-    sys.path.insert(0, str(root / "tests"))
+    sys.path.insert(0, str(root / "tests" / "helpers"))
     from browser import FLAGS, find_browser
 
     with sync_playwright() as playwright:

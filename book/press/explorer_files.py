@@ -4,6 +4,8 @@
 mailed. In the book it would be most of a page's weight, and the same settings are shown on several
 pages. Here both become scripts, which also load from a disk. ``explorers.js`` fetches them when an
 explorer comes near the screen.
+
+The settings are those that a cell computed, so they are taken out of what it printed.
 """
 
 from __future__ import annotations
@@ -12,12 +14,14 @@ import hashlib
 import re
 from pathlib import Path
 
+from adalib.explorer.static import script
+
 FOLDER = "explorer"  # in the book's static folder, where explorers.js looks
 _EXPLORER = re.compile(
     r'<div id="(?P<id>adalib-explorer-\w+)" class="adalib-explorer"></div>'
     r"(?P<still>\s*<noscript>.*?</noscript>)"
     r'\s*<script type="application/json" id="(?P=id)-data">(?P<settings>.*?)</script>'
-    r'\s*<script type="module">(?P<program>.*?)</script>',
+    r'\s*<script type="module">.*?</script>',
     re.S,
 )
 # A script of its own has no exports, and its names must not meet those of the page.
@@ -26,24 +30,19 @@ _PROGRAM = """(() => {{
 window.adalibExplorer = (root, settings) => new Explorer(root, settings);
 }})();
 """
-_ENDS = re.compile(r'export default \{ render \};\s*mountStatic\("[\w-]+"\);\s*$')
 _SETTINGS = '(window.adalibSettings ??= {{}})["{name}"] = {settings};\n'
 
 
 def without_explorers(body: str, folder: Path) -> str:
     """Write the explorers of a page into files, and return the page without them."""
+    program = _PROGRAM.format(program=script().partition("export default")[0])
+    program_name = _digest(program)
 
     def moved(found: re.Match) -> str:
-        program, ends = _ENDS.subn("", found["program"])
-        if ends != 1:
-            raise ValueError("the explorer's program ends in another way: see explorer_files.py")
-        program_name = _digest(program)
         settings_name = _digest(found["settings"])
         settings = _SETTINGS.format(name=settings_name, settings=found["settings"])
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{program_name}.js").write_text(
-            _PROGRAM.format(program=program), encoding="utf-8"
-        )
+        (folder / f"{program_name}.js").write_text(program, encoding="utf-8")
         (folder / f"{settings_name}.js").write_text(settings, encoding="utf-8")
         return (
             f'<div id="{found["id"]}" class="adalib-explorer" data-program="{program_name}" '

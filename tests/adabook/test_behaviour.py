@@ -391,3 +391,14 @@ def test_every_budget_without_a_gap_is_exact_and_no_other_is():
         has_no_gap = least - best < 1e-9
         assert verdict(("duality", "exact"), budget).right == has_no_gap, budget
     assert verdict(("duality", "exact"), 7 / 3).right
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("What is twelve plus five?", "What is twelve plus nine?"),  # numbers as words
+        ("What is 12 + 34?", "What is 12 - 34?"),  # the same words, another sign
+    ],
+)
+def test_two_sums_that_no_feature_tells_apart_are_right(pair):
+    assert verdict(("learning", "blind"), pair).right

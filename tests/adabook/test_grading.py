@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, prose
 
 from adabook.exercises import JUDGED, checks, value_exercises
-from contents import pages
+from contents import chapters, pages
 from editions.grading import MINUTES, grading_page, rows
 
 ASKING = [page for page in pages() if "check(" in page.path.read_text(encoding="utf-8")]
 ASKING = [page for page in ASKING if page.path.suffix == ".ipynb"]
-TEACH = (ROOT / "book" / "teach.md").read_text(encoding="utf-8")
+TEACH, SYLLABUS = (
+    (ROOT / "book" / name).read_text(encoding="utf-8") for name in ("teach.md", "syllabus.md")
+)
 
 
 @pytest.mark.parametrize("page", ASKING, ids=lambda page: page.key)
@@ -44,3 +46,32 @@ def test_every_row_of_the_page_has_four_cells():
 def test_the_teaching_page_names_the_same_minutes():
     sentence = re.search(r"An exercise takes.*?\.", TEACH, re.S)[0]
     assert [int(number) for number in re.findall(r"\d+", sentence)] == list(MINUTES.values())
+
+
+def core_minutes(key):
+    """How long the core exercises of a chapter take."""
+    (page,) = (page for page in ASKING if page.key == key)
+    return sum(row.minutes for row in rows(page) if row.core)
+
+
+@pytest.mark.parametrize("chapter", chapters(appendices=False), ids=lambda chapter: chapter.key)
+def test_a_chapters_time_leaves_some_for_reading(chapter):
+    stated = int(re.search(r"\*(\d+) minutes with the core", prose(chapter.stem))[1])
+    assert stated >= core_minutes(chapter.key) + 10
+
+
+def test_the_syllabus_allows_core_exercises_their_minutes():
+    lines = [line for line in SYLLABUS.splitlines() if "core exercises" in line and "|" in line]
+    assert len(lines) == 4
+    for line in lines:
+        _, _, taught, _, at_home, _ = line.split("|")
+        exercises, minutes = re.search(r"core exercises(.*?) \((\d+)\)", at_home).groups()
+        keys = re.findall(r"`(\w+)`", exercises) or re.findall(r"`(\w+)`", taught)
+        assert int(minutes) == sum(map(core_minutes, keys)), line
+
+
+def test_the_units_of_a_session_add_up_to_its_minutes():
+    rows_of_sessions = re.findall(r"^\| (?:\d\.|Lab).*", SYLLABUS, re.M)
+    in_class = [row.split("|")[3] for row in rows_of_sessions]
+    sums = [sum(map(int, re.findall(r"\((\d+)\)", units))) for units in in_class]
+    assert sums == [100] * 4 + [120]

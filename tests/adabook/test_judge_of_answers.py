@@ -94,6 +94,10 @@ class TestFunctions:
         monkeypatch.setattr("adabook.submissions.FUNCTION_SECONDS", 2.0)  # not the usual minute
         assert "2 seconds" in verdict("oracle", "oracle", endless).hint
 
+    def test_a_function_that_asks_for_input_does_not_wait(self):
+        asking = verdict("oracle", "oracle", lambda acc, cost, lam: int(input()))
+        assert "EOFError" in asking.hint
+
     def test_a_proof_keeps_the_names_of_its_objects(self):
         def mean(table, labels):
             return chosen(np.broadcast_to(table, (len(labels), np.shape(table)[-1])), labels).mean()

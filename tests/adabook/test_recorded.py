@@ -13,7 +13,7 @@ from record_stopping import (
     followed_cells,
     menu_cells,
     stopping_cells,
-    weighted_bars,
+    weighted_mix,
 )
 from rivals import NEWER, PEERS, PUBLISHED, Published, TunedRivals
 
@@ -53,21 +53,16 @@ def answers():
     return adalib.load("word-hot").take(range(0, 372, 15))
 
 
-def test_equal_weights_leave_the_oracle_as_it_was(answers):
+def test_equal_weights_leave_the_mix_as_it_was(answers):
     same = replace(answers, logprob=np.full(answers.logprob.shape, -0.5))
-    bars = {(row.policy, row.target): row for row in weighted_bars(same, [2, 4])}
-    plain = adalib.cross_fitted_oracle(answers, [2, 4], splits=1)
-    for j, target in enumerate((2, 4)):
-        assert bars["oracle_weighted", target].accuracy == pytest.approx(
-            plain.accuracy[:, j].mean(), abs=0.02
-        )
-        assert bars["oracle_weighted", target].cost <= target + 1e-9
-        assert bars["mix_weighted", target].accuracy <= bars["oracle_weighted", target].accuracy
+    for row in weighted_mix(same, [2, 4]):
+        assert row.cost == pytest.approx(row.target)
+        assert row.gain == pytest.approx(0, abs=0.01)
 
 
 def test_cells_of_policies_by_target(answers):
     cells = by_name(stopping_cells(answers, [2], peers=False))
-    assert {*LADDER, "curve", "oracle", "oracle_weighted", "mix"} <= {policy for policy, _ in cells}
+    assert {*LADDER, "curve", "oracle", "mix_weighted", "mix"} <= {policy for policy, _ in cells}
     best = cells["all three", 2]
     for other, (mean, low, high) in best["over"].items():
         assert mean == pytest.approx(best["gain"] - cells[other, 2]["gain"], abs=1e-4)
@@ -81,7 +76,7 @@ def test_a_peer_as_published_spends_what_it_spends():
     # Without log-probabilities, votes and text remain.
     policies = {policy for policy, _ in cells}
     assert {"votes", "votes + text"} <= policies
-    assert not {"all three", "oracle_weighted"} & policies
+    assert not {"all three", "mix_weighted"} & policies
     for name, rule in PUBLISHED.items():
         cost = Published(rule).replay(simulated)[0].mean()
         peer = f"{name} {AS_PUBLISHED}"
@@ -152,14 +147,14 @@ def test_what_is_recorded_of_a_learner_is_what_is_computed(
     check_again(record, part, policy, target, next(row for row in rows if row.policy == policy))
 
 
-def test_what_is_recorded_of_the_weighted_bars_is_what_is_computed(word):
-    for row in weighted_bars(word, [1.5, 4]):
+def test_what_is_recorded_of_the_weighted_mix_is_what_is_computed(word):
+    for row in weighted_mix(word, [1.5, 4]):
         check_again("stopping", "word-fewshot by question", row.policy, row.target, row)
 
 
 def test_what_is_recorded_of_the_whole_menu_is_what_is_computed():
     found = by_name(menu_cells(adalib.load("drill-fewshot"), [3]))
-    for policy in ("mix", "oracle", "oracle_weighted", "all three"):
+    for policy in ("mix", "oracle", "mix_weighted", "all three"):
         check_again("stopping_anywhere", "drill-fewshot by question", policy, 3, found[policy, 3])
 
 

@@ -8,7 +8,7 @@ import sys
 
 import nbformat
 import pytest
-from changed_chapter import affected, changes_of, code_cells, failures, place_of
+from changed_chapter import affected, changes_of, code_cells, failures, needed, place_of
 from conftest import ROOT
 
 from contents import chapters
@@ -47,7 +47,10 @@ def test_a_change_that_breaks_a_later_cell_is_found(tmp_path):
     path = notebook_of(tmp_path, *cells, END.format("size = 3", "size = 4"))
     sources = [source for source, _, _ in code_cells(path)]
     assert affected(0, sources) == [0, 1, 2]
-    assert affected(0, [*sources, "print(row, unrelated)"]) == [0, 1, 2, 3, 4]
+    sources += ["print(row, unrelated)", "row = [1]", "row"]
+    assert affected(0, sources) == [0, 1, 2, 4]  # the last row is another one
+    assert needed([0, 1, 2, 4], sources) == [3]
+    assert affected(0, ["import numpy as np", "np.pi"]) == [0]
     (failed,) = failures(path)
     assert "AssertionError" in failed
     path = notebook_of(tmp_path, *cells, END.format("size = 3", "size = 1 + 2"))

@@ -3,8 +3,6 @@
 import json
 import re
 
-import pytest
-
 from adalib.explorer import setting, static_html
 from adalib.explorer.static import script
 from adalib.table import UtilityTable
@@ -33,9 +31,3 @@ def test_a_page_gives_its_explorers_away(tmp_path):
 def test_a_page_without_explorer_stays(tmp_path):
     assert without_explorers("<p>Nothing.</p>", tmp_path / "none") == "<p>Nothing.</p>"
     assert not (tmp_path / "none").exists()
-
-
-def test_another_program_is_refused(tmp_path):
-    page = static_html([setting(TABLE)]).replace("export default", "export const other =")
-    with pytest.raises(ValueError, match=r"explorer_files\.py"):
-        without_explorers(page, tmp_path)

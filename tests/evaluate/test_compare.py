@@ -40,9 +40,19 @@ def test_budgets_that_no_half_can_hold_are_dropped(answers):
         rows = compare(nine, [6])
     assert any("target 6" in str(note.message) for note in notes)
     assert max(row.cost for row in rows) <= 4
-    assert "race" not in {row.policy for row in rows}
     with pytest.raises(ValueError, match="a half of 4"):
         compare(nine, [2], (1, 8))
+
+
+def test_answers_race_where_tokens_are_paid(answers, monkeypatch):
+    tried = []
+    monkeypatch.setattr(
+        "adalib.evaluate.compare.held_out", lambda *_, learners, **__: tried.append(learners) or []
+    )
+    compare(answers, [2], (1, 4), cost="samples")
+    compare(answers, [2], (1, 4), cost="tokens")
+    by_answer, by_token = map(set, tried)
+    assert by_token - by_answer == {"race"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from adalib.datasets.files import DataError
 from adalib.datasets.populations import Population, flat_null, two_answer
 from adalib.evaluate.crossfit import cross_fitted_oracle, rehearse_oracle, score_oracle
 from adalib.table import UtilityTable
-from adalib.vote.estimators import acc_iid, acc_subsets
+from adalib.vote.estimators import acc_subsets
+from adalib.vote.iid import acc_iid
 
 PAIRS = hnp.arrays(
     int, st.tuples(st.just(2), st.integers(2, 5), st.integers(1, 4)), elements=st.integers(0, 12)

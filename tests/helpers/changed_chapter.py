@@ -1,11 +1,12 @@
 """Run a chapter as a reader who follows its section "Change this and run again".
 
 ``python tests/helpers/changed_chapter.py NOTEBOOK`` makes each change by itself and runs the cells
-that it can affect. The cells above have run as they stand, so a change costs only what is below it.
+that it can affect. Of the others only those run, as they stand, that these cells need.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import re
@@ -72,25 +73,47 @@ def place_of(change: Change, cells: list[tuple[str, list[str], bool]]) -> int:
     return places[0]
 
 
-def affected(at: int, sources: list[str]) -> list[int]:
-    """The cell `at`, those below it that use what it makes, and those that these need."""
+def names_of(sources: list[str]) -> list[tuple[set[str], set[str]]]:
+    """The names that each cell makes, and those that it takes from others, as a page sees them."""
     spec = importlib.util.spec_from_file_location("live", ROOT / "book" / "_static" / "live.py")
     live = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(live)
-    made_and_taken = [live.names(source) for source in sources]
-    touched = set(made_and_taken[at][0])
-    found = {at}
+    return [live.names(source) for source in sources]
+
+
+def imported(source: str) -> set[str]:
+    """The names that a cell imports."""
+    nodes = ast.walk(ast.parse(source))
+    imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = [(name.asname or name.name).partition(".")[0] for one in imports for name in one.names]
+    return set(names)
+
+
+def affected(at: int, sources: list[str]) -> list[int]:
+    """The cell `at`, and those below it that use what it makes, other than by importing it."""
+    made_and_taken = names_of(sources)
+    touched = made_and_taken[at][0] - imported(sources[at])
+    found = [at]
     for place, (made, taken) in enumerate(made_and_taken):
         if place != at and taken & touched:
             touched |= made  # above, too: a function there may read a name that the cell makes
             if place > at:
-                found.add(place)
-    waiting = list(found)
-    while waiting:  # cells below that the change leaves alone, but that make what others need
+                found.append(place)
+        elif place > at:
+            touched -= made  # made anew, by a cell that the change leaves alone
+    return found
+
+
+def needed(cells: list[int], sources: list[str]) -> list[int]:
+    """The other cells that make what these take, and what those take in turn."""
+    made_and_taken = names_of(sources)
+    found: set[int] = set()
+    waiting = list(cells)
+    while waiting:
         reader = waiting.pop()
         for name in made_and_taken[reader][1]:
             makers = [place for place in range(reader) if name in made_and_taken[place][0]]
-            if makers and makers[-1] > at and makers[-1] not in found:
+            if makers and makers[-1] not in found | set(cells):
                 found.add(makers[-1])
                 waiting.append(makers[-1])
     return sorted(found)
@@ -104,13 +127,20 @@ def failures(path: Path) -> list[str]:
     shell.user_ns["display"] = lambda *values: None
     cells = code_cells(path)
     sources = [source for source, _, _ in cells]
-    placed = [(place_of(change, cells), change) for change in changes_of(path)]
+    runs = []  # of each change: its place, and the cells as they stand that run before and after it
+    for change in changes_of(path):
+        at = place_of(change, cells)
+        changed = [*sources[:at], sources[at].replace(change.old, change.new), *sources[at + 1 :]]
+        again = affected(at, changed)
+        others = needed(again, changed)
+        again = sorted([*again, *(place for place in others if place > at)])
+        runs.append((at, change, changed, again, {place for place in others if place < at}))
+    unchanged = set().union(*(above for *_, above in runs))
     failed = []
     for at, source in enumerate(sources):
-        for change in (change for place, change in placed if place == at):
+        for _, change, changed, again, _ in (run for run in runs if run[0] == at):
             kept = dict(shell.user_ns)
-            changed = sources[:at] + [source.replace(change.old, change.new)] + sources[at + 1 :]
-            for cell in affected(at, changed):
+            for cell in again:
                 result = shell.run_cell(changed[cell], store_history=False)
                 if not result.success:
                     error = result.error_in_exec or result.error_before_exec
@@ -118,9 +148,8 @@ def failures(path: Path) -> list[str]:
                     break
             shell.user_ns.clear()
             shell.user_ns.update(kept)
-        if at >= max((place for place, _ in placed), default=-1):
-            break
-        shell.run_cell(source, store_history=False).raise_error()
+        if at in unchanged:
+            shell.run_cell(source, store_history=False).raise_error()
     return failed
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from core import core
+import whole_package
 
 from adalib.learn.trees import xgboost  # None on a Mac without its libomp
 
@@ -16,8 +16,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def bare(folder):
-    """What tests/live/core.py prints where a system has less, and its notes."""
-    command = [sys.executable, str(Path(__file__).parent / "core.py"), str(folder), "bare"]
+    """What tests/helpers/whole_package.py prints where a system has less, and its notes."""
+    command = [sys.executable, whole_package.__file__, str(folder), "bare"]
     done = subprocess.run(
         command,
         capture_output=True,
@@ -31,7 +31,8 @@ def bare(folder):
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """The numbers of this system, those of a bare one, and what that one noted."""
-    return core(tmp_path_factory.mktemp("all")), *bare(tmp_path_factory.mktemp("bare"))
+    whole = whole_package.core(tmp_path_factory.mktemp("all"))
+    return whole, *bare(tmp_path_factory.mktemp("bare"))
 
 
 def test_numbers_that_nobody_learns_are_the_same_on_a_bare_system(found):

@@ -17,7 +17,7 @@ import contents
 from adabook.exercises import JUDGED, value_exercises
 from editions import pyodide
 
-CODE = ("tests/live/verdicts.py", "tests/adabook/roads.py")
+CODE = ("tests/helpers/verdicts_in_browser.py", "tests/helpers/roads.py")
 # The worker of the book's pages runs one cell; the page keeps what the worker posts.
 START = """([base, cell]) => {
   window.posted = [];

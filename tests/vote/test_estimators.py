@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from adalib.vote.estimators import acc_iid, acc_subsets, acc_windows, best_of, majority, pass_at
+from adalib.vote.best_of import best_of, pass_at
+from adalib.vote.estimators import acc_subsets, acc_windows, majority
+from adalib.vote.iid import acc_iid
 
 TIES = ["share", "first"]
 

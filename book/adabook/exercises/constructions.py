@@ -205,7 +205,7 @@ def _blind(answer: Any) -> str | None:
         or not all(isinstance(text, str) for text in answer)
     ):
         return "give a pair of texts"
-    words = [sorted(re.findall(r"\w+", text.lower())) for text in answer]
+    words = [re.findall(r"\w+", text.lower()) for text in answer]
     if min(map(len, words)) < 4:
         return "each question needs at least four words"
     if not all(text.strip().endswith("?") for text in answer):
@@ -213,8 +213,11 @@ def _blind(answer: Any) -> str | None:
     numbers = [[word for word in own if word.isdigit() or word in _NUMBERS] for own in words]
     if min(map(len, numbers)) < 2:
         return "each question must ask for a sum of two numbers or more, such as 12 and 34"
-    if words[0] == words[1]:
-        return "the two use the same words; change one, so that they ask for different sums"
+    signs = [re.findall(r"[^\w\s.?!,]", text) for text in answer]
+    if all(sorted(one) == sorted(other) for one, other in (words, signs)):
+        return (
+            "the two use the same words and signs; change one, so that they ask for different sums"
+        )
     features = text_features(list(answer))
     apart = [name for name in features if features[name][0] != features[name][1]]
     return f"{apart[0]} tells them apart" if apart else None

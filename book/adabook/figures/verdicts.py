@@ -16,9 +16,10 @@ def cards(claims: pd.DataFrame) -> HTML:
     A closed card has a verdict and a name; an open one the paper's words, why, and the number that
     decides.
 
-    ``claims`` has the columns of ``adabook.paper.referee.claim_table``. The build looks up
-    the labels in ``see``; ``book/_static/tables.js`` adds buttons that show
-    one verdict alone."""
+    ``claims`` has the columns of ``adabook.paper.referee.claim_table``. The build looks up the
+    labels in ``see``; ``book/adabook/games/front/cards.js`` adds buttons that show one verdict
+    alone.
+    """
     markup = "".join(_card(claim) for claim in claims.itertuples())
     return HTML(
         f'<div class="adalib-cards">{markup}<script type="application/json">{{}}</script></div>'

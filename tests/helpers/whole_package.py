@@ -1,9 +1,9 @@
 """The heart of the package, run once from end to end; prints its numbers as JSON. Needs the package
 alone.
 
-``python core.py FOLDER`` runs it as it is, on any system (``.ci/laptop`` does). ``python core.py
-FOLDER bare`` first takes away what Windows, macOS or a browser may lack: some modules, XGBoost,
-threads, and the start of processes.
+``python whole_package.py FOLDER`` runs it as it is, on any system (``.ci/laptop`` does). With
+``bare`` behind the folder it first takes away what Windows, macOS or a browser may lack: some
+modules, XGBoost, threads, and the start of processes.
 """
 
 from __future__ import annotations

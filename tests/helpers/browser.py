@@ -56,7 +56,7 @@ FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:font
 def environment(folder: Path) -> dict[str, str]:
     """The environment for a browser that finds the book's fonts among the system's, unpacked into
     an empty folder."""
-    for packed in (Path(__file__).parent.parent / "book" / "fonts").glob("*.woff2"):
+    for packed in (Path(__file__).parents[2] / "book" / "fonts").glob("*.woff2"):
         font = TTFont(packed)
         font.flavor = None  # as a font of the system, Chromium takes no packed one
         font.save(folder / f"{packed.stem}.ttf")

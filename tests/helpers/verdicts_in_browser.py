@@ -1,6 +1,6 @@
 """Python's side of `test_browser_verdicts`: answer the exercises in a browser, and print verdicts.
 
-The test sends this file to the page's worker as one cell, with the roads of `adabook/roads.py`
+The test sends this file to the page's worker as one cell, with the roads of `roads.py`
 and a call of `report` behind it. Every verdict is one line of JSON, printed as soon as it is there.
 """
 
@@ -20,7 +20,8 @@ def report(chapters, roads):
     A number is compared in a browser as it is elsewhere. ``chapters`` has the cells of each by its
     key: their sources, whether they are solutions, and whether they are folded.
     """
-    behaviour.PROOF_CASES = 60  # a browser is slow, and a false step shows soon
+    # A browser is slow; test_roads.py tries every case.
+    behaviour._CASES, behaviour.PROOF_CASES = 50, 60
     # The record judges solutions as it judges a reader; without this they would write it anew.
     Checker.solution = lambda check, name, answer, *_, **__: check(name, answer)
     for chapter, cells in chapters.items():
