@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 
 from adalib.datasets.files import DataError, read_json, read_lines, read_whole, write_lines
 from adalib.datasets.loading import QuestionRules, data_folder
-from adalib.endpoint import TOP_LOGPROBS, read_completion
+from adalib.endpoint import TOP_LOGPROBS, check_base_url, read_completion
 from adalib.vote.extract import Kind, extract_answer
 
 Result = TypeVar("Result")
@@ -195,13 +195,14 @@ def collect(
     """
     import openai  # noqa: F401  a missing one is said before anything is written
 
-    if samples < 1 or concurrency < 1 or max_tokens < 1:
+    if samples < 1 or concurrency < 1 or max_tokens < 1 or not timeout > 0:
         raise ValueError(
-            f"samples is {samples}, concurrency {concurrency} and max_tokens {max_tokens}; "
-            "give 1 or more of each"
+            f"samples is {samples}, concurrency {concurrency}, max_tokens {max_tokens} and timeout "
+            f"{timeout}; give more than 0 of each"
         )
     asked = load_questions(questions)
     messages = load_prompt(prompt)
+    check_base_url(base_url, "base_url")
     # A reasoning model counts its thoughts too, and calls the limit by another name.
     limit = "max_tokens" if reasoning_effort is None else "max_completion_tokens"
     fields: dict[str, Any] = {"model": model, "temperature": temperature, limit: max_tokens}

@@ -13,6 +13,7 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from weakref import WeakSet
 
 from adalib.sequential.race_session import Runner
@@ -52,6 +53,17 @@ class Answer:
     prompt_tokens: int | None = None
     logprob: float | None = None
     entropy: float | None = None
+
+
+def check_base_url(url: str, name: str) -> None:
+    """Raise ValueError if a URL is none to which the paths of requests can be added."""
+    try:
+        address = urlsplit(url)
+        sound = address.scheme in ("http", "https") and address.hostname and address.port != 0
+    except ValueError:  # a port that is no number below 65536
+        sound = False
+    if not sound or not url.isprintable() or set(" ?#") & set(url):
+        raise ValueError(f"{name} is {url!r}; give a base URL such as http://127.0.0.1:8080/v1")
 
 
 def read_completion(completion: ChatCompletion) -> Answer:

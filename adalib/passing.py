@@ -44,18 +44,6 @@ def climbs(path: bytes) -> bool:
     return True  # no honest path is encoded so often
 
 
-def is_base_url(text: str) -> bool:
-    """Whether a text is a URL to which the paths of requests can be added."""
-    try:
-        address = urlsplit(text)
-        port = address.port
-    except ValueError:  # a port that is no number below 65536
-        return False
-    if port == 0 or not text.isprintable() or set(" ?#") & set(text):
-        return False
-    return address.scheme in ("http", "https") and bool(address.hostname)
-
-
 def outgoing_request(
     request: Request, upstream: str, headers: Headers, body: bytes, timeout: float
 ) -> httpx2.Request:

@@ -16,15 +16,13 @@ import asyncio
 import json
 import logging
 import os
-import queue
 import socket
 import sys
-import threading
 import time
 import traceback
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -39,8 +37,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from adalib.endpoint import Ask, model_asker
-from adalib.passing import Headers, climbs, end_to_end, is_base_url, outgoing_request, returned
+from adalib.endpoint import Ask, check_base_url, model_asker
+from adalib.log_lines import LogLines
+from adalib.passing import Headers, climbs, end_to_end, outgoing_request, returned
 from adalib.preflight import abilities
 from adalib.router import Routed, Router
 
@@ -48,7 +47,6 @@ Result = TypeVar("Result")
 
 LARGEST_BODY = 20_000_000  # bytes of a request; an image in it takes a few millions
 LONGEST_VOTE = 200_000  # bytes of a request that is voted on; reading a longer one takes too long
-UNREAD_LINES = 10_000  # of the log that are kept until somebody reads them
 AT_ONCE = 64  # votes that are open at a time; others wait for their turn
 LOG = logging.getLogger("adalib.server")
 
@@ -125,6 +123,8 @@ class Server:
             max_retries=0,  # the caller retries what is passed on
             http_client=self.http,
         )
+        # The client took them from the environment; votes carry the caller's, as what is passed on.
+        self.client.organization = self.client.project = None
         self.places = asyncio.Semaphore(AT_ONCE)
 
     def app(self) -> Starlette:
@@ -338,35 +338,6 @@ async def _unless_gone(request: Request, work: Awaitable[Result]) -> Result:
         await asyncio.wait({task})  # until its connections are closed
 
 
-class _LogLines(logging.Handler):
-    """Write lines to standard output from a thread of its own, so that no request waits for them.
-
-    Where nobody reads them, or the pipe was closed, lines are dropped.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lines: queue.Queue[bytes | None] = queue.Queue(UNREAD_LINES)
-        self._thread = threading.Thread(target=self._write, daemon=True)
-        self._thread.start()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        with suppress(queue.Full):
-            self._lines.put_nowait(f"{record.getMessage()}\n".encode())
-
-    def close(self) -> None:
-        with suppress(queue.Full):
-            self._lines.put_nowait(None)
-        self._thread.join(timeout=1.0)
-        super().close()
-
-    def _write(self) -> None:
-        # Past Python's own buffer, on which a program that ends would wait.
-        with suppress(OSError):
-            for line in iter(self._lines.get, None):
-                os.write(sys.stdout.fileno(), line)
-
-
 def serve(
     folder: str | os.PathLike,
     upstream: str,
@@ -408,10 +379,7 @@ def serve(
     check : bool
         Ask the upstream twice, say what it can do (stream, log-probabilities, cancel), and end.
     """
-    if not is_base_url(upstream):
-        raise ValueError(
-            f"the upstream is {upstream!r}; give a base URL such as http://127.0.0.1:8080/v1"
-        )
+    check_base_url(upstream, "the upstream")
     if not (0 <= port < 2**16 and timeout > 0 and deadline > 0):
         raise ValueError(
             f"the port is {port}, the timeout {timeout} and the deadline {deadline}; give a port "
@@ -445,6 +413,6 @@ def serve(
             date_header=False,  # the upstream's own come back
             server_header=False,
         )
-        LOG.addHandler(_LogLines())
+        LOG.addHandler(LogLines())
         LOG.setLevel("INFO")
         uvicorn.Server(config).run(sockets=[listening])

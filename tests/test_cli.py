@@ -275,6 +275,15 @@ def test_the_module_is_a_program():
         assert (adalib.__version__ in done.stdout) == (code == 0)
 
 
+@pytest.fixture
+def _heard():
+    """A shell lets what it runs in the background ignore Ctrl-C, and programs inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heard")
 def test_evaluate_shows_progress_on_a_terminal_and_can_be_interrupted():
     command = [sys.executable, "-m", "adalib", "evaluate", "gsm8k", "--json"]
     ours, theirs = pty.openpty()
@@ -292,6 +301,7 @@ def test_evaluate_shows_progress_on_a_terminal_and_can_be_interrupted():
         assert process.stdout.read() == b""
 
 
+@pytest.mark.usefixtures("_heard")
 def test_an_interrupted_program_ends_though_a_thread_works_on_and_the_terminal_is_gone():
     program = (
         "import signal, threading; from adalib import cli; "

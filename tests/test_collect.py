@@ -209,10 +209,9 @@ def test_an_endpoint_that_fails_for_good_is_one_line_without_the_key(file, tmp_p
 def test_an_endpoint_that_hangs_or_is_not_there_is_one_line(file, tmp_path):
     with FaultServer(lambda k: "hang") as server, pytest.raises(EndpointError, match="q"):
         run(file, tmp_path, server, samples=1, timeout=0.3)
-    for url in (server.url, "no address"):  # the server has gone by now
-        with pytest.raises(EndpointError) as failure:
-            collect(file, tmp_path, base_url=url, model="m", samples=1)
-        assert str(failure.value).startswith(url)
+    with pytest.raises(EndpointError) as failure:  # the server has gone by now
+        collect(file, tmp_path, base_url=server.url, model="m", samples=1)
+    assert str(failure.value).startswith(server.url)
 
 
 def test_a_folder_with_other_settings_is_refused(file, tmp_path):
@@ -223,10 +222,22 @@ def test_a_folder_with_other_settings_is_refused(file, tmp_path):
                 run(file, tmp_path, server, **changed)
 
 
-@pytest.mark.parametrize("name", ["samples", "concurrency", "max_tokens"])
-def test_numbers_below_one_are_refused(file, tmp_path, name):
-    with pytest.raises(ValueError, match=name):
-        collect(file, tmp_path / "out", base_url="http://127.0.0.1:1", model="m", **{name: 0})
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"samples": 0},
+        {"concurrency": 0},
+        {"max_tokens": 0},
+        {"timeout": 0},
+        {"timeout": math.nan},
+        {"base_url": "no address"},
+        {"base_url": "ftp://x/v1"},
+        {"base_url": "http://[/v1"},
+    ],
+)
+def test_settings_that_get_no_answer_are_refused_at_once(file, tmp_path, bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        collect(file, tmp_path / "out", **{"base_url": "http://127.0.0.1:1", "model": "m"} | bad)
     assert not (tmp_path / "out").exists()
 
 

@@ -355,7 +355,9 @@ def test_an_upstream_that_refuses_a_wish_is_asked_without(weighted, field):
     assert [bool(upstream.refuses & set(request)) for request in upstream.seen].count(True) == 1
 
 
-def test_votes_carry_what_the_caller_sends(stopping):
+def test_votes_carry_what_the_caller_sends(stopping, monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "of the server")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "of the server")
     upstream = Upstream()
     with (
         listening(upstream.app()) as url,
@@ -370,6 +372,7 @@ def test_votes_carry_what_the_caller_sends(stopping):
     assert 0 < len(with_key) < len(upstream.headers)  # the other callers sent none
     assert upstream.headers[-1]["x-twice"] == "one, two"
     assert "idempotency-key" not in upstream.headers[-1]  # one answer's key, not a vote's
+    assert "of the server" not in upstream.headers[-1].values()
     for headers in with_key:
         assert headers["authorization"] == "Bearer mine"
         assert headers["openai-organization"] == "ours"
