@@ -41,6 +41,9 @@ STYLES = {
     "double-struck": ("MATHEMATICAL DOUBLE-STRUCK", "DOUBLE-STRUCK"),
 }
 ACCENTS = {"^": "ˆ", "¯": "¯", "~": "˜"}  # as MathJax writes them, as a browser centres them
+# As fonts stretch them over a word.
+WIDE = {"^": "\N{COMBINING CIRCUMFLEX ACCENT}", "~": "\N{COMBINING TILDE}", "―": "‾"}
+APPLY = "\N{FUNCTION APPLICATION}"
 PRIMES = "′″‴"
 NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 
@@ -86,9 +89,11 @@ def _for_browsers(formula: Element) -> None:
         if style != "normal":
             del part.attrib["mathvariant"]
             part.text = "".join(_letter(letter, style) for letter in part.text or "")
-        if part.tag == "mover" and part[1].tag == "mo" and part[1].text in ACCENTS:
+        if part.tag == "mover" and part[1].text in ACCENTS | WIDE:
             part.set("accent", "true")
-            part[1].text = ACCENTS[part[1].text]
+            wide = part[1].get("stretchy") != "false"
+            part[1].text = (WIDE if wide else ACCENTS).get(part[1].text, part[1].text)
+            part[1].set("stretchy", "true" if wide else "false")
         text = part.text or ""
         if part.tag == "mo" and len(text) > 1 and text.isalpha():  # max, log
             part.set("lspace", "0")
@@ -96,6 +101,9 @@ def _for_browsers(formula: Element) -> None:
         if part.tag == "mo" and text in ("|", "/"):  # a browser takes them for relations
             part.set("lspace", "0")
             part.set("rspace", "0")
+        for sign, next_part in zip(part, part[1:], strict=False):
+            if sign.text == APPLY and next_part.tag != "mo":  # log x, but log(x)
+                sign.set("rspace", "0.17em")
         if part.tag in ("msup", "msubsup") and set(part[-1].text or "") <= set(PRIMES):
             _prime_beside(part)
 

@@ -62,9 +62,7 @@
     if (!window.Plotly) scriptNow(LIBRARY);
     if (!window.Plotly) return;
     for (const div of figures) {
-      if (!div.layout) {
-        drawn.set(div, plot(div));
-      }
+      if (!div.layout) drawn.set(div, plot(div));
       Plotly.relayout(div, { width: PAPER });
     }
   }
@@ -187,6 +185,7 @@
       annotations: [...(div.layout.annotations || []), ...notes],
       showlegend: false,
       "margin.r": Math.max(right, div._fullLayout.margin.r),
+      ...(!div.layout.title?.text && { "margin.t": Math.min(40, div._fullLayout.margin.t) }),
     });
   }
 
@@ -258,9 +257,7 @@
     return box;
   }
 
-  function apply(div, step) {
-    return Plotly[step.method](div, ...step.args);
-  }
+  const apply = (div, { method, args }) => Plotly[method](div, ...args);
 
   function range(div, slider) {
     const box = controls("slider");

@@ -133,8 +133,9 @@ def _captions(page: Path, notebook: NotebookNode) -> dict[str, list[str]]:
             caption = number.parent
             assert caption is not None
             number.name, number.attrs = "b", {}
-            # The cell shows the words of a table's caption itself.
-            text = number if caption.name == "caption" else caption.decode_contents()
+            # A cell shows the words of a table's or a drawing's caption itself.
+            itself = caption.name == "caption" or caption.find_parent(class_="adalib-drawing")
+            text = number if itself else caption.decode_contents()
             captions.setdefault(cell_id, []).append(str(text))
     return captions
 

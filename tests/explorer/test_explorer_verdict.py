@@ -131,9 +131,8 @@ def test_the_page_says_it_in_one_sentence(show):
     row = held_out_rows(pays, (1, 2, 4, 8, 16))[TARGETS.index(3.0)]
     text = page.evaluate(sentence)
     assert f"at {row.cost:.2f} answers per question" in text
-    assert (
-        f"reaches {row.accuracy:.4f} on the other half, the best mix {row.mix_accuracy:.4f}" in text
-    )
+    best, mixed = (f"{100 * share:.2f}%" for share in (row.accuracy, row.mix_accuracy))
+    assert f"reaches {best} on the other half, the best mix {mixed}" in text
     assert re.search(
         rf"\+{100 * row.gain:.2f} points \(95% interval \[\+\d\.\d\d,\s\+\d+\.\d\d\]\)", text
     )

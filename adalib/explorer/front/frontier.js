@@ -89,9 +89,9 @@ class FrontierPanel {
     }
     // The mix is named on the longest of its segments that has room.
     const segments = hull.slice(1).map((q, i) => [x(hull[i].cost), x(q.cost)]).sort((p, q) => q[1] - q[0] - (p[1] - p[0]));
-    segments.some(([from, to]) => [20, -8].some((off) => {
+    segments.some(([from, to]) => [[48, 14], [0, 20], [0, -8]].some(([right, down]) => {
       const px = (from + to) / 2;
-      return write(px, y(mixAt(hull, x.invert(px))) + off, "best mix");
+      return write(px + right, y(mixAt(hull, x.invert(px))) + down, "best mix");
     }));
   }
 

@@ -55,8 +55,9 @@ function sayNothingToChoose(cost, units) {
 /** The verdict in one sentence; gains in points, with a sign. */
 function sayPays({ cost, accuracy, mix }, low, high, units) {
   const points = (x) => signed(100 * x, 2);
-  const found = `at ${fixed(cost, 2)} ${units} per question, an oracle that chose on one half of the answers reaches ${fixed(accuracy, 4)} ` +
-    `on the other half, the best mix ${fixed(mix, 4)}: ${points(accuracy - mix)} points (95% interval [${points(low)},\u00a0${points(high)}])`;
+  const percent = (x) => `${fixed(100 * x, 2)}%`;
+  const found = `at ${fixed(cost, 2)} ${units} per question, an oracle that chose on one half of the answers reaches ${percent(accuracy)} ` +
+    `on the other half, the best mix ${percent(mix)}: ${points(accuracy - mix)} points (95% interval [${points(low)},\u00a0${points(high)}])`;
   if (low > 0) return `It can: ${found}. A policy that does not know the right answers will gain less.`;
   return `Not clearly: ${found}. Even an oracle's gain could be chance here.`;
 }

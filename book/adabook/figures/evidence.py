@@ -22,7 +22,7 @@ _POINT_BAND: dict[str, Any] = {
     "layer": "below",
 }
 _EVERY_PANEL: dict[str, Any] = {"row": "all", "col": 1}
-_NAME_WIDTH = 10  # letters; longer names of places would meet on a phone
+_NAME_WIDTH = 8  # letters; longer names of places would meet on a phone
 
 
 def _percentage_points(estimate: Values) -> np.ndarray:
