@@ -51,6 +51,8 @@ def test_every_finding_is_printed_in_a_chapter_that_its_row_or_column_links_to()
         chapter: " ".join(
             output.get_text() for output in soup(f"notebooks/{name}").select(".cell_output")
         )
+        .replace("\N{NO-BREAK SPACE}", " ")  # as tables are typeset
+        .replace("\N{MINUS SIGN}", "-")
         for chapter, name in NOTEBOOKS.items()
     }
     for row in gains().itertuples():
