@@ -35,11 +35,11 @@ from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.sequential.budget import BudgetController
 from adalib.sequential.priced import LEAST
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.replay import REPLAYS
 from adalib.sequential.streams import make_streams
+from adalib.serve.budget import BudgetController
 from adalib.table import UtilityTable
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)
