@@ -1,6 +1,6 @@
 """Measure every row of the replication table, and what decides on every claim of the paper.
 
-The result is data/recorded/referee.jsonl, which the chapter "The referee" and the replication
+The result is data/recorded/referee.jsonl, which the chapter "What we know" and the replication
 table show. Run ``python data/record_referee.py`` (about three minutes on two cores; what is there
 already is kept; ``--anew`` begins anew). A test measures a part of it again. What trains long is
 read from data/recorded/paper.jsonl, so run ``record_paper.py`` first."""
