@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import number, numbers, whole
 from adalib.datasets.responses import Responses
-from adalib.sequential.course import Course, RaceOutcome, RaceTimeline, Waves
+from adalib.sequential.heat import Heat, RaceOutcome, RaceTimeline, Waves
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import CrossFit, by_fold
 from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
@@ -185,7 +185,7 @@ class PricedRace(PricedPolicy):
         priced: list[PricedMember] = []
         averages: list[np.ndarray] = []
         plain_averages: list[np.ndarray] = []
-        # One first wave after the other, because a timeline keeps the courses of one at a time.
+        # One first wave after the other, because a timeline keeps the heats of one at a time.
         for start, races in groupby(plain, key=lambda race: race.start):
             if start in STARTS:
                 members, of_members = self._fit_priced(timeline, start, back)
@@ -428,7 +428,7 @@ class PricedRace(PricedPolicy):
         """Return the outcome of every stream under every member, arrays of shape (M, members)."""
         timeline = RaceTimeline(self, streams, features)
         outcomes: dict[int, RaceOutcome] = {}
-        # In the order of their first waves, because a timeline keeps the courses of one at a time.
+        # In the order of their first waves, because a timeline keeps the heats of one at a time.
         for place in sorted(range(len(members)), key=lambda place: members[place].start):
             member = members[place]
             if isinstance(member, PricedMember):
@@ -439,11 +439,11 @@ class PricedRace(PricedPolicy):
         return RaceOutcome(*(np.column_stack(columns) for columns in figures))
 
     def evidence(
-        self, course: Course, features: ArrayLike | None = None, *, trained_on: bool = False
+        self, heat: Heat, features: ArrayLike | None = None, *, trained_on: bool = False
     ) -> Evidence:
-        """Return what the signals know at every finish of a course."""
-        columns = np.arange(course.clock.shape[1])
-        return self.evidence_at(columns, course.streams, features, trained_on=trained_on)
+        """Return what the signals know at every finish of a heat."""
+        columns = np.arange(heat.clock.shape[1])
+        return self.evidence_at(columns, heat.streams, features, trained_on=trained_on)
 
     def fit_member(
         self, responses: Responses, start: int, token_price: float, waiting_price: float
