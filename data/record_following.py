@@ -21,7 +21,7 @@ import adalib
 from adabook.recorded import record
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.trials import Questions
+from adalib.evaluate.learners import Questions
 from adalib.sequential.budget import BudgetController
 from adalib.sequential.priced import LEAST
 

@@ -133,9 +133,7 @@ class _SeesFinishes(Protocol):
 
     unit: float
 
-    def evidence(
-        self, heat: Heat, features: ArrayLike | None, *, trained_on: bool
-    ) -> Evidence: ...
+    def evidence(self, heat: Heat, features: ArrayLike | None, *, trained_on: bool) -> Evidence: ...
 
 
 class RaceTimeline(Heats):

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import number, numbers, whole
 from adalib.datasets.responses import Responses
-from adalib.sequential.heat import Heat, RaceOutcome, RaceTimeline, Waves
 from adalib.sequential.evidence import Evidence
+from adalib.sequential.heat import Heat, RaceOutcome, RaceTimeline, Waves
 from adalib.sequential.induction import CrossFit, by_fold
 from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
 from adalib.sequential.race_rules import (
@@ -39,6 +39,7 @@ from adalib.sequential.signals import SIGNALS, usual_signals
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.streams import Streams, make_streams
 from adalib.solve.hull import concave_hull
+from adalib.tolerances import TRAINED, meets
 
 #: Prices tried: accuracy per tokens of one average answer, and per time of one average answer.
 TOKEN_PRICES = np.geomspace(1e-3, 0.2, 10)
@@ -296,7 +297,7 @@ class PricedRace(PricedPolicy):
         return max(member.answers for member in self.members)
 
     def price(self, budget: float) -> float:
-        if budget < self.costs.min() * (1 - 1e-9):
+        if not meets(budget, self.costs.min(), TRAINED):
             raise ValueError(
                 f"the budget is {budget:g}, below the cheapest race's {self.costs.min():g}"
             )

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adalib.datasets.files import number, numbers, whole
-from adalib.sequential.heat import Heats, RaceOutcome, RaceTimeline, Waves, race_features
 from adalib.sequential.evidence import Evidence
+from adalib.sequential.heat import Heats, RaceOutcome, RaceTimeline, Waves, race_features
 from adalib.sequential.rules import NEVER
 from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.votes import Votes

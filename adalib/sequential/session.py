@@ -17,7 +17,7 @@ from adalib.sequential.rules import Rule
 
 
 class Member(NamedTuple):
-    """A member of a policy's library: a plain rule on one count, or the rule fitted at one of its prices."""
+    """A member of a library: a plain rule on one count, or the rule fitted at one price."""
 
     rule: Rule | None  #: None for a priced rule
     by: str = "votes"  #: the count that a plain rule looks at
