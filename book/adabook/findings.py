@@ -1,6 +1,6 @@
 """What the book found, in one table: gains at one budget, by policy and by model.
 
-The README prints the table, the first page shows it, and the chapter "Results and ablations" prints
+The README prints the table, the first page shows it, and the chapter "The test" prints
 the same rows with their intervals. All of it comes from records: ``record_models.py`` for
 policies that read the text and those that watch, ``record_menus.py`` for a reasoning model,
 and ``record_findings.py`` for votes alone.
@@ -49,13 +49,13 @@ POLICIES = {
     "watching all signals": "watching every signal of the file",
 }
 #: Where visible cells show the numbers of a row, or of a column: a label of the book.
-SHOWN_AT = dict.fromkeys(POLICIES.values(), "results-main-table") | {
+SHOWN_AT = dict.fromkeys(POLICIES.values(), "test-main-table") | {
     POLICIES["watching votes"]: "stopping-neither",
     POLICIES["watching all signals"]: "stopping-neither",
-    SETS[REASONING]: "menus-larger",
+    SETS[REASONING]: "costs-larger",
 }
 #: The chapters of these labels, by the word that a label begins with.
-NOTEBOOKS = {"results": "08_results", "stopping": "09_stopping", "menus": "12_menus"}
+NOTEBOOKS = {"test": "07_test", "stopping": "09_stopping", "costs": "12_costs"}
 
 
 def gains() -> pd.DataFrame:

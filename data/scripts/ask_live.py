@@ -24,7 +24,7 @@ from families import WORD
 from make_questions import draw_set
 
 import adalib
-from adalib.collect import collect, fill_prompt, load_prompt
+from adalib.ask.collect import collect, fill_prompt, load_prompt
 from adalib.datasets.files import write_lines
 
 DATA = Path(__file__).resolve().parents[1]

@@ -1,4 +1,4 @@
-"""Compute the table on efforts of the chapter "Several models, several efforts".
+"""Compute the table on efforts of the chapter "What an answer costs".
 
 Who should get a high effort? The result is data/recorded/effort.jsonl.
 

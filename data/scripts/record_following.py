@@ -21,8 +21,8 @@ import adalib
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.trials import Questions
-from adalib.sequential.budget import BudgetController
 from adalib.sequential.priced import LEAST
+from adalib.serve.budget import BudgetController
 
 SETTINGS = ("word-fewshot", "word-hot", "word-zeroshot")
 TARGETS = (1.5, 2, 3, 4, 6, 8)

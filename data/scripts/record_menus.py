@@ -1,4 +1,4 @@
-"""Compute what stopping gains with every model, for the chapter "Several models, several efforts".
+"""Compute what stopping gains with every model, for the chapter "What an answer costs".
 
 The result is data/recorded/menus.jsonl.
 

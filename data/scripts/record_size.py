@@ -1,6 +1,6 @@
 """Do policies that read the question's text gain more when they learn from more questions?
 
-It writes data/recorded/size.jsonl for the chapter "Results and ablations". The settings are GSM8K
+It writes data/recorded/size.jsonl for the chapter "The test". The settings are GSM8K
 and MATH by Qwen2.5-Coder 1.5B, all 1,079 and 1,200 questions with 48 answers each. The questions
 are dealt into so many folds that every question is scored by policies of up to 1,000 others; fewer
 training questions are drawn from those at random. Two descriptions of a question compete: ours (the

@@ -6,7 +6,7 @@ GSM8K, MATH and four home-made settings are held out by question, at six targets
 with signals that say nothing and with other folds; the home-made ones at three targets with the
 mean token entropy, those of `word` by family, there also as the router runs it; and a simulated
 population whose votes say nothing. On the home-made sets the mix and the oracle have the five
-budgets of the chapter "Results and ablations"; data/recorded/stopping_anywhere.jsonl has the same
+budgets of the chapter "The test"; data/recorded/stopping_anywhere.jsonl has the same
 comparison where they may stop wherever the policy may. A test computes some of the cells again.
 """
 
@@ -33,11 +33,11 @@ from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.sequential.budget import BudgetController
 from adalib.sequential.priced import LEAST
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.replay import REPLAYS
 from adalib.sequential.streams import make_streams
+from adalib.serve.budget import BudgetController
 from adalib.table import UtilityTable
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)

@@ -3,7 +3,7 @@
 Our reconstruction: labels from all samples of all questions, a classifier of four questions in
 five, scored on all of them with the samples that made the labels. The paper says "an 80/20 split
 with 3 random seeds"; that all questions are scored is inferred: the printed tables fit it. The
-honest protocol is `adalib.held_out`. Explained in the chapter "Results and ablations".
+honest protocol is `adalib.held_out`. Explained in the chapter "The test".
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def recorded_frame(part: str) -> pd.DataFrame:
 def recorded_rows(part: str) -> list[HeldOutRow]:
     """Held-out rows that ``record_paper.py`` computed, such as ``"word-fewshot by question"``.
 
-    Explained in the chapter "Learning".
+    Explained in the chapter "The paper".
 
     >>> recorded = recorded_rows("word-fewshot by question")
     >>> rows = {(row.policy, row.target): row.gain for row in recorded}

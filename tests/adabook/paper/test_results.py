@@ -114,7 +114,7 @@ def test_a_recorded_policy_is_the_one_that_is_trained_today():
 
 
 def test_the_bill_of_the_sixteenth_feature_comes_out_again():
-    """The chapter "Learning" reads the row: the entropy of an answer that also opens the vote."""
+    """The chapter "The paper" reads the row: the entropy of an answer that also opens the vote."""
     word = adalib.load("word-fewshot")
     first, rest = word.set_aside(0)
     sixteen = adalib.text_features(word.questions, first.entropy[:, 0])

@@ -10,8 +10,8 @@ import asyncio
 import httpx2
 import openai
 
-from adalib.endpoint import model_asker
-from adalib.sequential.race_session import Runner
+from adalib.ask.endpoint import model_asker
+from adalib.ask.runner import Runner
 
 _TURN = {"role": "user", "content": "Write the numbers from one to thirty as words."}
 
@@ -22,8 +22,8 @@ async def abilities(client: openai.AsyncOpenAI, model: str) -> list[str]:
     ValueError if it does not answer.
     """
     ask = model_asker(client, [_TURN], ("logprob",), model=model)
-    first = Runner(0, started=0.0)
-    second = Runner(1, started=0.0)
+    first = Runner(0)
+    second = Runner(1)
     try:
         answer = await ask(first)
         cancelled = await _is_cancelled(asyncio.ensure_future(ask(second)), second)

@@ -12,7 +12,7 @@ from fault_server import FaultServer
 from local_model import NAME, local_model
 
 import adalib
-from adalib.collect import (
+from adalib.ask.collect import (
     EndpointError,
     collect,
     fill_prompt,
@@ -43,7 +43,7 @@ def file(tmp_path):
 @pytest.fixture
 def impatient(monkeypatch):
     """One further request after a failure, in place of six."""
-    monkeypatch.setattr("adalib.collect._RETRIES", 1)
+    monkeypatch.setattr("adalib.ask.collect._RETRIES", 1)
 
 
 def run(file, out, server, **options):
@@ -119,7 +119,7 @@ def test_a_line_that_was_cut_is_sampled_again(file, tmp_path, cut):
 
 
 def test_a_program_that_is_killed_loses_only_what_was_in_flight(file, tmp_path):
-    code = "import sys; from adalib.collect import collect; collect(*sys.argv[1:3], "
+    code = "import sys; from adalib.ask.collect import collect; collect(*sys.argv[1:3], "
     code += "base_url=sys.argv[3], model='m', samples=9, concurrency=4)"
     with FaultServer(latency=0.02) as server:
         command = [sys.executable, "-c", code, str(file), str(tmp_path), server.url]

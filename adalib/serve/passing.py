@@ -1,7 +1,7 @@
 """Pass a request on to an upstream, and its reply back: bytes in, bytes out.
 
 Path, query, body and headers, repeated ones too, go on as they came. Left out are the headers of
-one connection. The server (`adalib.server`) decides what is passed on.
+one connection. The server (`adalib.serve.server`) decides what is passed on.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from adalib import (
     held_out,
     load,
 )
-from adalib.collect import run_to_end
-from adalib.endpoint import Answer
-from adalib.router import LONGEST, NOT_SHORT, WORTH, short_answer
+from adalib.ask.collect import run_to_end
+from adalib.ask.endpoint import Answer
+from adalib.serve.router import LONGEST, NOT_SHORT, WORTH, short_answer
 
 
 @pytest.fixture(scope="module")

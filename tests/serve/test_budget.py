@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adalib.datasets.files import DataError
-from adalib.sequential.budget import CREDIT, BudgetController
+from adalib.serve.budget import CREDIT, BudgetController
 
 BUDGET = 4.0
 

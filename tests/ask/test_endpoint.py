@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from openai.types.chat import ChatCompletion
 
-from adalib.endpoint import read_completion
+from adalib.ask.endpoint import read_completion
 
 
 def completion(**fields):

@@ -18,9 +18,9 @@ from typing import Any, TextIO, TypeVar
 
 from tqdm.auto import tqdm
 
+from adalib.ask.endpoint import TOP_LOGPROBS, check_base_url, read_completion
 from adalib.datasets.files import DataError, read_json, read_lines, read_whole, write_lines
 from adalib.datasets.loading import QuestionRules, data_folder
-from adalib.endpoint import TOP_LOGPROBS, check_base_url, read_completion
 from adalib.vote.extract import Kind, extract_answer
 
 Result = TypeVar("Result")
@@ -166,7 +166,7 @@ def collect(
     >>> from tempfile import TemporaryDirectory
     >>> from threading import Thread
     >>> from adalib import load
-    >>> from adalib.collect import collect
+    >>> from adalib.ask.collect import collect
     >>> class Endpoint(BaseHTTPRequestHandler):
     ...     def do_POST(self):
     ...         self.rfile.read(int(self.headers["Content-Length"]))

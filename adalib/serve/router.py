@@ -2,7 +2,7 @@
 
 A router decides on one question at a time. It starts a session of its policy at the price of the
 moment, asks a model for as many answers as the session wants, and returns the winner of the vote.
-What the question cost then moves the price (`adalib.sequential.budget`), so that the average cost
+What the question cost then moves the price (`adalib.serve.budget`), so that the average cost
 stays at the budget.
 """
 
@@ -19,16 +19,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adalib.ask.endpoint import Answer, Ask
+from adalib.ask.runner import Runner
 from adalib.datasets.files import DataError, number, read_json, read_whole, reading, write_lines
 from adalib.datasets.folds import subsample
 from adalib.datasets.responses import Responses
-from adalib.endpoint import Answer, Ask
 from adalib.learn.embedding import TextEmbedding, embedding_of, question_values
-from adalib.sequential.budget import BudgetController
 from adalib.sequential.priced import LEAST
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.race import PricedRace
-from adalib.sequential.race_session import RaceSession, Runner
+from adalib.sequential.race_session import RaceSession
+from adalib.serve.budget import BudgetController
 from adalib.vote.answers import ClassesSoFar
 from adalib.vote.extract import extract_answer, marks_answer
 
@@ -111,11 +112,11 @@ class Router:
     Examples
     --------
     Fit a router on sampled answers, and let it ask a model. The model here always gives the same
-    answer; `adalib.endpoint.model_asker` asks an endpoint.
+    answer; `adalib.ask.endpoint.model_asker` asks an endpoint.
 
     >>> from adalib import PricedStopping, Router, load
-    >>> from adalib.collect import run_to_end
-    >>> from adalib.endpoint import Answer
+    >>> from adalib.ask.collect import run_to_end
+    >>> from adalib.ask.endpoint import Answer
     >>> async def ask(runner):
     ...     return Answer("Three and four are seven. Answer: 7", "7", "stop", tokens=9)
     >>> answers = load("word-fewshot").take(range(40))
@@ -259,7 +260,7 @@ class Router:
             What the policy reads.
         ask : callable
             A coroutine function of a `Runner` that returns one `Answer`, such as
-            `adalib.endpoint.model_asker` makes.
+            `adalib.ask.endpoint.model_asker` makes.
         seconds : float, optional
             Time for the whole vote.
 
@@ -362,7 +363,7 @@ class _Vote:
     async def _ask_in_rounds(self) -> None:
         """Ask for as many answers at once as the session wants, and count them in that order."""
         while self.session.goes_on:
-            runners = [Runner(len(self.answers) + k, 0.0) for k in range(self.session.asks)]
+            runners = [Runner(len(self.answers) + k) for k in range(self.session.asks)]
             for answer in await _all_or_none([self.ask(runner) for runner in runners]):
                 ballot, fields = await self._count(answer)
                 self.session.add(ballot, **fields)

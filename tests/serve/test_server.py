@@ -22,8 +22,8 @@ from random_tables import timed_answers
 from upstream import Upstream, listening
 
 from adalib import PricedRace, PricedStopping, Router, beta_population, load
-from adalib import server as server_module
-from adalib.server import LOG, Server, why_passed_on
+from adalib.serve import server as server_module
+from adalib.serve.server import LOG, Server, why_passed_on
 
 ASK = [{"role": "user", "content": "What is 3 + 4?"}]
 CALL = {"model": "m", "messages": ASK, "temperature": 0.7}

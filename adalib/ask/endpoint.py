@@ -1,9 +1,8 @@
 """Ask an OpenAI-compatible endpoint for one answer, and read what it replies.
 
-This is what `adalib.collect`, `adalib.router` and `adalib.server` have in common, and so it is a
-file of its own: `collect` samples many such answers, and the router asks for as many as a question
-is worth. The `openai` package sends the request. A reply becomes an `Answer`: its text, the answer
-that the text gives, and the numbers that a vote may be weighted by.
+`adalib.ask.collect` samples many such answers, and the router (`adalib.serve.router`) asks for as
+many as a question is worth. The `openai` package sends the request. A reply becomes an `Answer`:
+its text, the answer that the text gives, and the numbers that a vote may be weighted by.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
-from adalib.sequential.race_session import Runner
+from adalib.ask.runner import Runner
 from adalib.vote.extract import extract_answer
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 A chat completion that wants one short answer is voted on. Everything else is passed on byte by
 byte and comes back so, streams included. The rule for "one short answer" is in two steps. From the
 request, `why_passed_on` takes only plain text turns with ordinary sampling settings. From the first
-reply, `adalib.router.short_answer` takes only a text whose answer is marked, or a short text; any
-other text is the reply. Whatever goes wrong with a vote, the request is passed on, so that the
-caller never gets less than the upstream would give.
+reply, `short_answer` (`adalib.serve.router`) takes only a text whose answer is marked, or a short
+text; any other text is the reply. Whatever goes wrong with a vote, the request is passed on, so
+that the caller never gets less than the upstream would give.
 
 The server knows no users, keys, prices or rate limits: put a gateway in front for those.
 """
@@ -37,18 +37,18 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from adalib.endpoint import Ask, check_base_url, model_asker
-from adalib.log_lines import LogLines
-from adalib.passing import Headers, climbs, end_to_end, outgoing_request, returned
-from adalib.preflight import abilities
-from adalib.router import Routed, Router
+from adalib.ask.endpoint import Ask, check_base_url, model_asker
+from adalib.ask.preflight import abilities
+from adalib.serve.log import LogLines
+from adalib.serve.passing import Headers, climbs, end_to_end, outgoing_request, returned
+from adalib.serve.router import Routed, Router
 
 Result = TypeVar("Result")
 
 LARGEST_BODY = 20_000_000  # bytes of a request; an image in it takes a few millions
 LONGEST_VOTE = 200_000  # bytes of a request that is voted on; reading a longer one takes too long
 AT_ONCE = 64  # votes that are open at a time; others wait for their turn
-LOG = logging.getLogger("adalib.server")
+LOG = logging.getLogger("adalib.serve")
 
 # Fields of a request that is voted on; with any other one it is passed on.
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "stop")
