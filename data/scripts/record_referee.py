@@ -1,6 +1,6 @@
 """Measure every row of the replication table, and what decides on every claim of the paper.
 
-The result is data/recorded/referee.jsonl, which the chapter "What we know" and the replication table
+The result is data/recorded/referee.jsonl, which the chapter "What we know" and appendix B
 show. A test measures a part of it again. What trains long is read from data/recorded/paper.jsonl,
 so run ``record_paper.py`` first.
 """
