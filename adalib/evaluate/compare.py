@@ -42,7 +42,7 @@ def compare(
 
     Label and curve policies decide before asking. Of one model's answers, priced stopping and its
     peers decide while answers arrive, and where tokens are paid, the race starts several at once.
-    Explained in the chapter "Results and ablations".
+    Explained in the chapter "The test".
 
     Parameters
     ----------

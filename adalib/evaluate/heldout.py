@@ -55,7 +55,7 @@ MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 class Protocol:
     """How `held_out` deals questions and answers into parts that teach and parts that score.
 
-    Explained in the chapter "Results and ablations".
+    Explained in the chapter "The test".
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class PaidFeatures:
     """Features that were read off a first answer, and what becomes of that answer.
 
     Such features are not free: the model had to answer once. Either that answer opens the vote, or
-    it is thrown away and its cost is added. Explained in the chapter "Learning".
+    it is thrown away and its cost is added. Explained in the chapter "The paper".
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def held_out(
 
     One half of every question's samples teaches and the other half scores, both ways round. The
     questions are dealt into folds, and each is scored by models that learned from the others.
-    Explained in the chapter "Results and ablations"; ``learners`` in the chapter "Learning".
+    Explained in the chapter "The test"; ``learners`` in the chapter "The paper".
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def unseen_curves(
     """Predict the curve of every question with a `CurvePolicy` that learned from the other folds.
 
     The policy learns from all samples of those questions, and from none of the question's own.
-    Explained in the chapter "Learning".
+    Explained in the chapter "The paper".
 
     Parameters
     ----------

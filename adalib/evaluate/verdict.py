@@ -63,7 +63,7 @@ def verdict(
 
     The intervals in the text are the ordinary ones of `mean_interval`. If stopping rules were
     tried, the policies that decide before asking are judged a second time without them.
-    Explained in the chapter "Results and ablations", and the chapter "When to stop".
+    Explained in the chapter "The test", and the chapter "When to stop".
 
     Parameters
     ----------

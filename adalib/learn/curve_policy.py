@@ -26,7 +26,7 @@ class CurvePolicy(LearnedPolicy):
     At price lam a question gets the budget with the largest predicted accuracy minus lam times its
     cost, so one model serves every budget. Where costs differ by question, a new question is
     expected to pay their mean at each budget. An estimator in the manner of scikit-learn, like
-    `LabelPolicy`. Explained in the chapter "Learning".
+    `LabelPolicy`. Explained in the chapter "The paper".
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class LabelPolicy(LearnedPolicy):
 
     An estimator in the manner of scikit-learn: `sklearn.base.clone` copies it, and ``get_params``
     and ``set_params`` reach its parameters and those of the model. Explained in the chapter
-    "Learning"; other classifiers in the chapter "Results and ablations".
+    "The paper"; other classifiers in the chapter "The test".
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class LabelPolicy(LearnedPolicy):
         """Return the share of each feature in the trees, summing to 1.
 
         For XGBoost it is the share in their gain, as in the paper's figure. Explained in the
-        chapter "Results and ablations".
+        chapter "The test".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -259,7 +259,7 @@ def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
     .. math:: M_\lambda(x_i) = \max_j (acc_{ij} - \lambda\, cost_{ij})
               - \min_j (acc_{ij} - \lambda\, cost_{ij})
 
-    Explained in the chapter "Learning".
+    Explained in the chapter "The paper".
 
     Parameters
     ----------

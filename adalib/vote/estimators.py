@@ -65,7 +65,7 @@ def acc_windows(
     """Estimate Acc(x, b) as the paper does, from floor(R / b) disjoint windows of b samples.
 
     The estimate is the mean over the windows of the accuracy of a vote in each. The paper does not
-    state its tie rule. Explained in the chapter "Estimation".
+    state its tie rule. Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def acc_subsets(
 
     .. math:: \binom{R}{b}^{-1} \sum_{|S| = b} \mathrm{vote}(S)
 
-    A subset keeps the order of its samples. Explained in the chapter "Estimation".
+    A subset keeps the order of its samples. Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------

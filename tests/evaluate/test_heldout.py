@@ -128,7 +128,7 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
 
 
 def test_rows_are_those_of_a_plain_loop(answers_by_word):
-    """The loop of the chapter "Results and ablations", in held_out's folds and both ways round."""
+    """The loop of the chapter "The test", in held_out's folds and both ways round."""
     few = answers_by_word.take(range(90))
     phi = np.random.default_rng(1).normal(size=(few.n, 3))
     fold = deal(members(few, None), 3, 0)

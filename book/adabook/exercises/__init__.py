@@ -115,7 +115,7 @@ class Checker:
 def checks(chapter: str) -> Checker:
     """A chapter's ``check``.
 
-    >>> check = checks("results")
+    >>> check = checks("test")
     >>> check("thrift", None)
     Exercise "thrift": not answered yet. The tolerance is 0.001.
     >>> check("thrift", 0.55 - 0.528), check("thrift", 0.05).hint

@@ -1,4 +1,4 @@
-"""The figures of the chapter "Several models, several efforts"."""
+"""The figures of the chapter "What an answer costs"."""
 
 from __future__ import annotations
 

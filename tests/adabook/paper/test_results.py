@@ -16,7 +16,7 @@ from adabook.paper import ablations, results, settings
 from adabook.paper.results import TOLERANCE
 
 MATH = "deepseek-v3-math"
-RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
+RECORD = runpy.run_path(str(ROOT / "data" / "scripts" / "record_paper.py"))
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_a_recorded_policy_is_the_one_that_is_trained_today():
 
 
 def test_the_bill_of_the_sixteenth_feature_comes_out_again():
-    """The chapter "Learning" reads the row: the entropy of an answer that also opens the vote."""
+    """The chapter "The paper" reads the row: the entropy of an answer that also opens the vote."""
     word = adalib.load("word-fewshot")
     first, rest = word.set_aside(0)
     sixteen = adalib.text_features(word.questions, first.entropy[:, 0])

@@ -2,7 +2,7 @@
 
 Extra features (`features`), five classifiers (`comparison`) on a pool of rows (`pools`), menus of
 budgets (`menus`), how many labelled questions a policy needs (`learning_curves`), and which
-features matter for which budget (`importance`). Explained in the chapter "Results and ablations".
+features matter for which budget (`importance`). Explained in the chapter "The test".
 """
 
 from adabook.paper.ablations.comparison import (
