@@ -109,9 +109,10 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         self.repeats = repeats
         self.seed = seed
         self.exact = exact
-        self.schedule = np.array(_SCHEDULE if schedule is None else schedule, dtype=int)
-        if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
+        self.offered = np.array(_SCHEDULE if schedule is None else schedule, dtype=int)
+        if not self.offered.size or self.offered[0] < 1 or (np.diff(self.offered) < 1).any():
             raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")
+        self.schedule = self.offered  # until a fit leaves out what its answers cannot fill
 
     def fit(
         self,
@@ -135,7 +136,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         PricedStopping
             The policy itself.
         """
-        self.schedule = self.schedule[self.schedule <= responses.samples]
+        self.schedule = self.offered[self.offered <= responses.samples]
         if not self.schedule.size:
             raise ValueError(
                 f"{responses.source}: has {responses.samples} answers, fewer than "
@@ -246,6 +247,11 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
             return 1.0
         gain = self.accuracies[high] - self.accuracies[low]
         return max(float(gain / (self.costs[high] - self.costs[low])), 0.0)
+
+    def limited_to(self, answers: int) -> Self:
+        policy = super().limited_to(answers)
+        policy.offered = self.offered[self.offered <= answers]
+        return policy
 
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:

@@ -141,7 +141,7 @@ class PricedRace(PricedPolicy):
             )
         self.waiting_price = waiting_price
         self.waiting_limit = waiting_limit
-        self.most = most
+        self.most = self.offered = most  # a fit lowers the first where there are fewer answers
         self.repeats = repeats
         self.seed = seed
 
@@ -167,7 +167,7 @@ class PricedRace(PricedPolicy):
         PricedRace
             The policy itself.
         """
-        self.most = min(self.most, responses.samples)
+        self.most = min(self.offered, responses.samples)
         plain = plain_races(self.most)
         self.members = list(plain)  # so that as many answers are played back as any may start
         streams = self.streams(responses, self.seed, self.repeats)
@@ -402,7 +402,7 @@ class PricedRace(PricedPolicy):
         This is what `adalib.held_out` asks of a learner.
         """
         policy = copy(self)
-        policy.most = min(self.most, train.answers.samples, test.answers.samples)
+        policy.offered = min(self.offered, train.answers.samples, test.answers.samples)
         policy.fit(train.answers, train.features, train.groups)
         played = policy.replay(test.answers, policy.affordable(targets), test.features)
         no_column = np.full(len(played.cost), -1.0)

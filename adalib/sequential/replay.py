@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,6 +115,12 @@ class RuleLibrary(Library, ABC):
 
     schedule: np.ndarray
 
+    def limited_to(self, answers: int) -> Self:
+        """Return a copy, to be fitted, that asks for at most so many answers."""
+        policy = copy(self)
+        policy.schedule = self.schedule[self.schedule <= answers]
+        return policy
+
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         """Play the answers back, as many per question as a member may ask for."""
         longest = int(self.schedule[-1])
@@ -179,10 +185,8 @@ class RuleLibrary(Library, ABC):
         self, train: Any, test: Any, targets: Sequence[float]
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and return cost and accuracy on ``test``, for `adalib.held_out`."""
-        policy: Any = copy(self)
         # One half may have an answer more than the other; plan for what both have.
-        longest = min(train.answers.samples, test.answers.samples)
-        policy.schedule = self.schedule[self.schedule <= longest]
+        policy: Any = self.limited_to(min(train.answers.samples, test.answers.samples))
         policy.fit(train.answers, train.features, train.groups)
         # These questions may take more tokens than the average.
         budgets = policy.affordable(targets)

@@ -17,7 +17,9 @@ from adabook.paper.settings import PAPER_ABLATIONS
 from adalib import UtilityTable
 
 ODD = np.arange(40) % 2
-RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))  # what trained the record
+RECORD = runpy.run_path(
+    str(ROOT / "data" / "scripts" / "record_paper.py")
+)  # what trained the record
 
 
 def tables(count=3, n=40, seed=0):

@@ -16,7 +16,7 @@ from adabook.paper import ablations, results, settings
 from adabook.paper.results import TOLERANCE
 
 MATH = "deepseek-v3-math"
-RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
+RECORD = runpy.run_path(str(ROOT / "data" / "scripts" / "record_paper.py"))
 
 
 @pytest.fixture(scope="module")

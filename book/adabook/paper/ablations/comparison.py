@@ -215,7 +215,7 @@ def classifiers(
 
 
 def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10) -> Comparison:
-    """Return what `classifiers` returns, from models that ``data/record_paper.py`` trained."""
+    """Return what `classifiers` returns, from models that ``record_paper.py`` trained."""
     held_out = [np.sort(rows) for rows in _splits(pooled, split, splits)]
     trials = []
     for line in recorded_part(part):

@@ -55,7 +55,7 @@ def learning_curve(
 def recorded_curve(
     name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
 ) -> pd.DataFrame:
-    """Return a `learning_curve` on noise by models that ``data/record_paper.py`` trained."""
+    """Return a `learning_curve` on noise by models that ``record_paper.py`` trained."""
     runs = {
         (run["target"], run["share"], run["seed"]): np.array(list(run["predicted"]), dtype=int)
         for run in recorded_part(f"{name}, growing shares")

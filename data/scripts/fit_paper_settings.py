@@ -2,7 +2,7 @@
 
 The result is data/simulated/paper_settings.json.
 
-Run ``python data/fit_paper_settings.py`` (a few minutes on one core). For each setting:
+Run ``python data/scripts/fit_paper_settings.py`` (a few minutes on one core). For each setting:
 
 1. Search the parameters of `adabook.paper.settings.build` (how many questions are easy, uncertain
    and hard at each level, how the uncertain ones are spread) so that the *average* over 16 draws
@@ -28,7 +28,7 @@ from adabook.paper.settings import PAPER_SETTINGS, build
 from adalib.datasets.populations import draw
 from adalib.vote.estimators import acc_windows
 
-FOLDER = Path(__file__).resolve().parent / "simulated"
+FOLDER = Path(__file__).resolve().parents[1] / "simulated"
 BUDGETS = np.array([1, 2, 4, 8, 16])
 TARGETS = (1.5, 2.0, 3.0)
 R = 48
@@ -296,7 +296,7 @@ def main() -> None:
         ]
         settings[name] = spec
     about = (
-        "Simulated stand-ins for the paper's settings, written by data/fit_paper_settings.py; "
+        "Simulated stand-ins for the paper's settings, written by fit_paper_settings.py; "
         "no model answered these questions. 'fit' holds, for each printed target, "
         "the default draw ('seed', the nearest of 'draws_tried'), the true value in the "
         "population where it needs no sampling, and mean and sd over all draws tried."

@@ -1,6 +1,6 @@
 """Turn a benchmark's questions into numbers with a sentence encoder, and keep only the numbers.
 
-    python data/embed_questions.py --model FOLDER --out data/features/gsm8k-minilm.jsonl.gz \
+    python embed_questions.py --model FOLDER --out data/features/gsm8k-minilm.jsonl.gz \
         gsm8k.jsonl gsm8k_more.jsonl
 
 and likewise for MATH.

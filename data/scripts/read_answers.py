@@ -1,6 +1,6 @@
 """Read the answers out of the sampled texts.
 
-Run ``python data/read_answers.py FILE.jsonl.gz ... [--out FOLDER]``.
+Run ``python data/scripts/read_answers.py FILE.jsonl.gz ... [--out FOLDER]``.
 
 Turns what `sample_gpu.py` wrote into the bundled form, and does so again, from the texts
 themselves, whenever the reading of answers is improved. The same texts give the same bytes. With
@@ -31,7 +31,7 @@ from adalib.learn.features import text_values
 from adalib.vote.answers import judged, same_answer
 from adalib.vote.extract import extract_answer
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).resolve().parents[1]
 ORDER = ("id", "question", "gold", "level", "family", "phrasing", "dial")
 ORDER += ("answers", "classes", "correct", "tokens", "finish", "logprob", "entropy", "texts")
 LONG = 70  # characters
@@ -156,7 +156,7 @@ def as_effort(line: dict, model: str) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--out", type=Path, default=HERE / "answers")
+    parser.add_argument("--out", type=Path, default=DATA / "answers")
     parser.add_argument(
         "--numbers", dest="how", action="store_const", const=without_texts, default=read
     )

@@ -21,7 +21,7 @@ CANDIDATES = tuple(
     sorted((*EVERYDAY, *TRADE, *TRAVEL, *COUNTING, *UNKNOWNS), key=lambda family: family.level)
 )
 
-_CHOSEN = Path(__file__).parent / "pilot.json"
+_CHOSEN = Path(__file__).resolve().parents[2] / "pilot" / "dials.json"
 _PER_DIAL = {1: 5, 2: 5, 3: 4, 4: 3, 5: 3}
 
 

@@ -1,27 +1,26 @@
 """Split the book's headline gain by its causes, and write it to data/recorded/headline.jsonl.
 
-A policy that weights votes by the model's certainty and stops when the next answer is not worth
-its price gains over the best random mix for two reasons. How much each brings is seen next to a mix
+A policy that weights votes by the model's certainty and stops when the next answer is not worth its
+price gains over the best random mix for two reasons. How much each brings is seen next to a mix
 with the same weighted votes: the weighted mix over the plain one is what weighting gains, and the
 policy over the weighted mix is what stopping adds. The questions are dealt into folds, and their
 answers halved, in five ways, since a gain depends on that. Sets of more questions teach more; so
 they are also held out with no more training questions than a set of 300 has.
 
-Run ``python data/record_headline.py`` (about ten minutes on two cores; what is there already is
-kept, and ``--anew`` begins anew). Intervals are Student's over questions.
+Intervals are Student's over questions.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from record_stopping import TARGETS, weighted_mix
+from recording import DEALS, FEW, main
 
 import adalib
 from adabook.paper.settings import benchmark
-from adabook.recorded import LADDER, STOPS, figures, record
+from adabook.recorded import LADDER, STOPS, figures
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
@@ -36,12 +35,6 @@ SETS: dict[str, Callable[[], Responses]] = {
     "math-all": partial(benchmark, "math"),
 }
 
-#: Ways of dealing the questions into folds and the answers into halves; the first is the book's
-#: own.
-DEALS = range(5)
-
-#: Training questions of every fold in a set of 300.
-FEW = 240
 
 #: Whose lead over whom is recorded, at equal cost: what is left of the first's gain is the
 #: second's own part.
@@ -104,4 +97,4 @@ def _cell(row: HeldOutRow, rows: dict[tuple[str, float], HeldOutRow]) -> dict:
 
 
 if __name__ == "__main__":
-    record("headline", parts(), anew="--anew" in sys.argv)
+    main(headline=parts())

@@ -14,7 +14,7 @@ from random import Random
 import story
 from families import DRILL, NAMES, THINGS, WORD, Family
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).resolve().parents[1]
 SEED = 2026_11_15
 PILOT_SEED = 7
 
@@ -86,7 +86,7 @@ def main() -> None:
         "--pilot", type=Path, metavar="FOLDER", help="write a pilot draw with its own seed there"
     )
     pilot = parser.parse_args().pilot
-    folder, seed = (pilot, PILOT_SEED) if pilot else (HERE / "questions", SEED)
+    folder, seed = (pilot, PILOT_SEED) if pilot else (DATA / "questions", SEED)
     write(folder / "word.jsonl", draw_set("word", WORD, seed))
     write(folder / "drill.jsonl", draw_set("drill", DRILL, seed))
     write(

@@ -1,25 +1,24 @@
 """Do policies that read the question's text gain more when they learn from more questions?
 
-Run ``python data/record_size.py`` (about forty minutes on two cores; what is there already is kept,
-``--anew`` begins anew). It writes data/recorded/size.jsonl for the chapter "The test".
-The settings are GSM8K and MATH by Qwen2.5-Coder 1.5B, all 1,079 and 1,200 questions with 48 answers
-each. The questions are dealt into so many folds that every question is scored by policies of up to
-1,000 others; fewer training questions are drawn from those at random. Two descriptions of a
-question compete: ours (the paper's text features and an embedding of its spelling, learned from the
-training questions) and the same text features with the 32 numbers of a sentence encoder
-(data/embed_questions.py). Intervals are Student's over questions.
+It writes data/recorded/size.jsonl for the chapter "The test". The settings are GSM8K
+and MATH by Qwen2.5-Coder 1.5B, all 1,079 and 1,200 questions with 48 answers each. The questions
+are dealt into so many folds that every question is scored by policies of up to 1,000 others; fewer
+training questions are drawn from those at random. Two descriptions of a question compete: ours (the
+paper's text features and an embedding of its spelling, learned from the training questions) and the
+same text features with the 32 numbers of a sentence encoder (data/scripts/embed_questions.py).
+Intervals are Student's over questions.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import pandas as pd
+from recording import main
 
 from adabook.paper.settings import benchmark as all_questions
-from adabook.recorded import figures, record
+from adabook.recorded import figures
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
 from adalib.datasets.responses import Responses
@@ -61,4 +60,4 @@ def rows_of(answers: Responses, features: pd.DataFrame | None, size: int, folds:
 
 
 if __name__ == "__main__":
-    record("size", parts(), anew="--anew" in sys.argv)
+    main(size=parts())

@@ -1,28 +1,26 @@
 """Hold out races and their rivals on reasoning models, and write data/recorded/race.jsonl.
 
-Run ``python data/record_race.py``. Parts that are there already are kept, so it can be stopped and
-started again; ``--anew`` begins anew. Policies learn from one half of the answers to the training
-questions and are scored on the other half of the answers to the test questions, both ways round, in
-five folds; each question's outcome is the mean over three deals into folds and halves. Budgets and
-costs are in tokens of one average training answer, waiting in the time of one. The plain "race" has
-the package's defaults; one race meets the limit of waiting at any price. The rivals are families of
-plain races, and priced stopping one by one: by votes alone, and by votes and lengths, since a race
-sees how long its answers run. An interval is Student's over questions, 95%. Parts that end in
-"prices of waiting" hold the race on AIME at given prices, in one deal.
+Policies learn from one half of the answers to the training questions and are scored on the other
+half of the answers to the test questions, both ways round, in five folds; each question's outcome
+is the mean over three deals into folds and halves. Budgets and costs are in tokens of one average
+training answer, waiting in the time of one. The plain "race" has the package's defaults; one race
+meets the limit of waiting at any price. The rivals are families of plain races, and priced stopping
+one by one: by votes alone, and by votes and lengths, since a race sees how long its answers run. An
+interval is Student's over questions, 95%. Parts that end in "prices of waiting" hold the race on
+AIME at given prices, in one deal.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from recording import main
 
 import adalib
-from adabook.recorded import record
 from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
@@ -220,4 +218,4 @@ def _figures(values: np.ndarray) -> list[float]:
 
 
 if __name__ == "__main__":
-    record("race", parts(), anew="--anew" in sys.argv)
+    main(race=parts())

@@ -1,24 +1,23 @@
 """What does learning cost? Regret against the best rule where it can be computed exactly.
 
-Run ``python data/record_learning.py`` (minutes; what is there already is kept, ``--anew`` begins
-anew); it writes data/recorded/learning.jsonl. Every question has two answers; which one is right
-is not known, nor how often it comes: with the chances in `PEOPLE`, each for a third of the
-questions. The best rule at a price follows from dynamic programming over the counts. Regret is
-what a policy loses of accuracy less price times cost, at the price at which the best rule spends
-the budget. A policy is played every sequence of answers, each with its chance, so nothing is
-simulated but the answers that teach it."""
+It writes data/recorded/learning.jsonl. Every question has two answers; which one is right is not
+known, nor how often it comes: with the chances in `PEOPLE`, each for a third of the questions. The
+best rule at a price follows from dynamic programming over the counts. Regret is what a policy loses
+of accuracy less price times cost, at the price at which the best rule spends the budget. A policy
+is played every sequence of answers, each with its chance, so nothing is simulated but the answers
+that teach it.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import product
 
 import numpy as np
+from recording import main
 from scipy.optimize import minimize_scalar
 
-from adabook.recorded import record
 from adalib.datasets.populations import Population
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.replay import shares_of
@@ -110,4 +109,4 @@ def regrets(size: int) -> list[dict]:
 
 
 if __name__ == "__main__":
-    record("learning", parts(), anew="--anew" in sys.argv)
+    main(learning=parts())

@@ -1,6 +1,6 @@
 """Ask a real model fresh questions through the server, and the same ones without it.
 
-`python data/ask_live.py` rewrites data/live/word-live.jsonl, in about five minutes on two cores:
+`python ask_live.py` rewrites data/live/word-live.jsonl, in about five minutes on two cores:
 the run of the chapter "Deploy". A router is fitted on the bundled answers and saved; `serve`
 stands in front of the small local model; a plain `openai` client asks. Then `collect` takes a
 fixed number of answers to the same questions from the same model, so that `adalib.load` gives the
@@ -27,7 +27,7 @@ import adalib
 from adalib.ask.collect import collect, fill_prompt, load_prompt
 from adalib.datasets.files import write_lines
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).resolve().parents[1]
 SETTING = "word-fewshot"
 MODEL = "smollm2"
 SEED = 11  # not that of the bundled questions, nor the pilot's
@@ -42,7 +42,7 @@ def fresh_questions(count: int) -> list[dict]:
     def key(question: dict) -> tuple:
         return question["family"], question["phrasing"], *re.findall(r"\d+", question["question"])
 
-    word = (HERE / "questions" / "word.jsonl").read_text(encoding="utf-8").splitlines()
+    word = (DATA / "questions" / "word.jsonl").read_text(encoding="utf-8").splitlines()
     known = {key(json.loads(line)) for line in word}
     drawn = [question for question in draw_set("live", WORD, SEED) if key(question) not in known]
     return [drawn[k * len(drawn) // count] for k in range(count)]
@@ -82,7 +82,7 @@ def ask(base_url: str, questions: list[dict], at_a_time: int) -> list[dict]:
 
 def live(questions: list[dict], budget: float, fixed: int, at_a_time: int = 4) -> Iterator[dict]:
     """Yield a line per question: ``answers``, a fixed number, and ``routed``, by the server."""
-    example = str(HERE.parent / "examples" / "local_model.py")
+    example = str(DATA.parent / "examples" / "local_model.py")
     model = ["--port", "0", "--parallel", str(at_a_time), "--context", "768"]
     with tempfile.TemporaryDirectory() as folder, started(example, *model) as upstream:
         router = Path(folder) / "router"
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument(
         "--fixed", type=int, default=4, help="answers a question without the router"
     )
-    parser.add_argument("--out", type=Path, default=HERE / "live" / "word-live.jsonl")
+    parser.add_argument("--out", type=Path, default=DATA / "live" / "word-live.jsonl")
     args = parser.parse_args()
     rows = list(live(fresh_questions(args.questions), args.budget, args.fixed))
     write_lines(args.out, rows)

@@ -2,23 +2,22 @@
 
 The result is data/recorded/following.jsonl.
 
-The order in which questions arrive matters, so three orders are tried, each with several seeds:
-the questions of the new families shuffled and visited about 13 times each, a thousand visits in
-all; the same visits with one family after the other; and every question once. Run ``python
-data/record_following.py`` (a few minutes on two cores)."""
+The order in which questions arrive matters, so three orders are tried, each with several seeds: the
+questions of the new families shuffled and visited about 13 times each, a thousand visits in all;
+the same visits with one family after the other; and every question once.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import partial
 
 import numpy as np
 from record_stopping import Followed
+from recording import main
 
 import adalib
-from adabook.recorded import record
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.trials import Questions
@@ -117,4 +116,4 @@ class Orders(Followed):
 
 
 if __name__ == "__main__":
-    record("following", parts(), anew="--anew" in sys.argv)
+    main(following=parts())

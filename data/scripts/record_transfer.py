@@ -1,23 +1,23 @@
 """Does last month's router still hold? Policies fitted on one set of answers and used on another.
 
-Run ``python data/record_transfer.py`` (about a quarter of an hour on two cores; what is there
-already is kept, so that it can be stopped and started again; ``--anew`` begins anew); it writes
-data/recorded/transfer.jsonl. A policy moves to another benchmark, another model or another
-temperature, and is used as it is, fitted again on a hundred questions from there, or fitted on its
-old questions and those hundred together. At home it learns from two thirds of the new questions.
-Every question is scored by policies that never saw it, neither there nor at the old place."""
+It writes data/recorded/transfer.jsonl. A policy moves to another benchmark, another model or
+another temperature, and is used as it is, fitted again on a hundred questions from there, or fitted
+on its old questions and those hundred together. At home it learns from two thirds of the new
+questions. Every question is scored by policies that never saw it, neither there nor at the old
+place.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
+from recording import main
 
 import adalib
-from adabook.recorded import figures, record
+from adabook.recorded import figures
 from adalib.datasets.folds import deal
 from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate.scores import Outcome, Scores
@@ -113,4 +113,4 @@ def stacked(old: Responses, new: Responses) -> Responses:
 
 
 if __name__ == "__main__":
-    record("transfer", parts(), anew="--anew" in sys.argv)
+    main(transfer=parts())

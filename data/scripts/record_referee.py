@@ -1,17 +1,17 @@
 """Measure every row of the replication table, and what decides on every claim of the paper.
 
-The result is data/recorded/referee.jsonl, which the chapter "What we know" and the replication
-table show. Run ``python data/record_referee.py`` (about three minutes on two cores; what is there
-already is kept; ``--anew`` begins anew). A test measures a part of it again. What trains long is
-read from data/recorded/paper.jsonl, so run ``record_paper.py`` first."""
+The result is data/recorded/referee.jsonl, which the chapter "What we know" and appendix B
+show. A test measures a part of it again. What trains long is read from data/recorded/paper.jsonl,
+so run ``record_paper.py`` first.
+"""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from recording import main
 from referee import (
     claims_method,
     claims_results,
@@ -23,7 +23,6 @@ from referee import (
 )
 
 from adabook.paper.referee import CLAIMS, ROWS, Evidence, Outcome
-from adabook.recorded import record
 
 _ROW_MODULES = (rows_theory, rows_method, rows_results, rows_patterns, rows_experiments)
 _CLAIM_MODULES = (claims_method, claims_results)
@@ -67,4 +66,4 @@ def _one(measure: Callable[[str], dict], name: str) -> list[dict]:
 
 
 if __name__ == "__main__":
-    record("referee", parts(), anew="--anew" in sys.argv)
+    main(referee=parts())

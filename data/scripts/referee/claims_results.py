@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from record_headline import FEW
+from recording import FEW
 
 from adabook.paper import results, settings
 from adabook.paper.settings import (

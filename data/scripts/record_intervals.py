@@ -2,17 +2,14 @@
 
 The result is data/recorded/intervals.jsonl.
 
-Run ``python data/record_intervals.py`` (about ten minutes on two cores; what is there already is
-kept, so that it can be stopped and started again; ``--anew`` begins anew). The appendix on rivals
-reads it; that page and a test compute a part of it again.
+The appendix on rivals reads it; that page and a test compute a part of it again.
 
-The first parts, one per world, compare ways to bound a mean from below, for one policy. The
-parts called "verdict: ..." let `adalib.verdict` choose among policies and targets.
+The first parts, one per world, compare ways to bound a mean from below, for one policy. The parts
+called "verdict: ..." let `adalib.verdict` choose among policies and targets.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -20,12 +17,12 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from recording import main
 from scipy.stats import norm
 from scipy.stats import t as student
 
 import adalib
 from adabook.paper.results import recorded_rows
-from adabook.recorded import record
 from adalib.evaluate.heldout import held_out
 from adalib.evaluate.intervals import cautious_bound, mean_interval
 from adalib.evaluate.scores import HeldOutRow
@@ -382,12 +379,12 @@ def verdicts(world: str, samples: int = EVALUATIONS) -> list[dict]:
     for n in trial.sizes:
         words = {"pays": 0, "does not": 0, "cannot tell": 0}
         named_falsely = 0
-        for main in judgements(world, n, samples):
-            words[main.word()] += 1
-            best = main.rows[main.best]
+        for judged in judgements(world, n, samples):
+            words[judged.word()] += 1
+            best = judged.rows[judged.best]
             gains = best.policy == POLICIES[-1] and trial.ahead > 0
             gains = gains and (best.target == TARGETS[-1] or not trial.one_target)
-            named_falsely += main.word() == "pays" and not gains
+            named_falsely += judged.word() == "pays" and not gains
         shares = {word: count / samples for word, count in words.items()}
         found = {"questions": n, "ahead": trial.ahead, **shares}
         rows.append(found | {"named falsely": named_falsely / samples})
@@ -441,4 +438,4 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 
 
 if __name__ == "__main__":
-    record("intervals", parts(), anew="--anew" in sys.argv)
+    main(intervals=parts())

@@ -4,24 +4,20 @@ The record is data/recorded/findings.jsonl, the first row of that table, which `
 reads: for every set, the accuracy of the best mix of plain votes at three answers per question,
 minus that of one answer. Where only counts of right answers are known it is computed at both ends,
 as if all wrong answers agreed and as if all differed.
-
-Run ``python data/record_findings.py`` (half a minute; what is there already is kept, and ``--anew``
-begins anew).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from recording import main
 
 from adabook.findings import BUDGET, COUNTED, SETS, in_markdown
 from adabook.paper.counts import bounded_votes
 from adabook.paper.settings import benchmark
-from adabook.recorded import record
 from adalib.datasets.loading import load
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
@@ -59,12 +55,12 @@ def gain_of_mix(acc: np.ndarray, end: str) -> dict[str, str | float]:
 
 def print_in_readme() -> None:
     """Replace the table of findings in the README."""
-    readme = Path(__file__).parent.parent / "README.md"
+    readme = Path(__file__).resolve().parents[2] / "README.md"
     before, _, rest = readme.read_text(encoding="utf-8").partition("| gain in points |")
     after = rest[rest.index("\n\n") :]
     readme.write_text(before + in_markdown() + after, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    record("findings", parts(), anew="--anew" in sys.argv)
+    main(findings=parts())
     print_in_readme()

@@ -1,4 +1,4 @@
-"""Write the data cards from the data: `python data/make_cards.py` rewrites data/cards/.
+"""Write the data cards from the data: `python data/scripts/make_cards.py` rewrites data/cards/.
 
 The book includes these cards.
 
@@ -17,7 +17,7 @@ from adabook.paper.counts import bounds
 from adalib.datasets.loading import bundled
 from adalib.table import ARCHETYPES
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).resolve().parents[1]
 STORY = {
     "word-fewshot": "Short stories with one or two steps, after six worked examples in the prompt.",
     "word-hot": (
@@ -125,7 +125,7 @@ PAPER_MODELS = ("gsm8k-gpt4omini", "math-qwen7b")
 
 def run_of(name: str) -> tuple[dict, str]:
     """The run that sampled a setting, and the setting's job in it."""
-    for path in sorted((HERE / "answers").glob("run-*.json")):
+    for path in sorted((DATA / "answers").glob("run-*.json")):
         run = json.loads(path.read_text(encoding="utf-8"))
         for job in run["jobs"]:
             if job.startswith(f"{name}="):
@@ -177,8 +177,8 @@ def card(name: str) -> str:
             f"seed {run['seed']}"
         ),
         "made": f"{run['date']}, on a {run['device']}, {run['dtype']}, torch {run['torch']}, "
-        f"transformers {run['transformers']}, by `data/sample_gpu.py`; "
-        "answers read by `data/read_answers.py`",
+        f"transformers {run['transformers']}, by `data/scripts/sample_gpu.py`; "
+        "answers read by `data/scripts/read_answers.py`",
         "nothing could be read": f"{empty.mean():.2%} of the answers",
         "cut by the length limit": f"{cut.mean():.2%} of the answers",
         "tokens per answer": f"{responses.tokens.mean():.1f} on average",
@@ -193,7 +193,7 @@ def card(name: str) -> str:
         facts["not here"] = (
             "the texts of questions and answers; `load` joins those of your own copy (`texts=FILE`)"
         )
-    if (HERE / "checks" / f"{name}-cpu.jsonl").exists():
+    if (DATA / "checks" / f"{name}-cpu.jsonl").exists():
         facts["repeated on a CPU"] = repeated(name, responses)
     return listed(STORY[name], facts) + accuracies(responses, table)
 
@@ -211,7 +211,7 @@ def public_card(name: str) -> str:
             "sampled and read by the authors of {cite}`komiyama2025` "
             "(`jkomiyama/BoInf-code-publish`, MIT)"
         ),
-        "compared": "by our judge, with `data/read_answers.py --public`",
+        "compared": "by our judge, with `data/scripts/read_answers.py --public`",
         "nothing could be read": f"{unread:.2%} of the answers",
         "tokens per answer": f"{responses.tokens.mean():,.0f} on average, "
         f"{responses.tokens[responses.values == 1].mean():,.0f} where right and "
@@ -249,7 +249,7 @@ def gpt4omini_card(name: str) -> str:
             "the source's code sets no temperature, so presumably the API's default of 1.0; "
             "no log-probabilities"
         ),
-        "compared": "by our judge, with `data/read_answers.py --public`",
+        "compared": "by our judge, with `data/scripts/read_answers.py --public`",
         "tokens per answer": f"{responses.tokens.mean():.1f} on average, "
         f"{responses.tokens[responses.values == 1].mean():.1f} where right and "
         f"{responses.tokens[responses.values == 0].mean():.1f} where wrong",
@@ -346,7 +346,7 @@ def effort_card(name: str) -> str:
         "kept": (
             "answers, tokens written (`tokens`) and those of them spent on reasoning "
             "(`reasoning`), seconds per answer, tokens of the prompt; "
-            "reduced to classes by `data/read_answers.py --effort`"
+            "reduced to classes by `data/scripts/read_answers.py --effort`"
         ),
         "costs": "dollars per thousand questions, at the list prices for tokens written"
         if several
@@ -405,7 +405,7 @@ def accuracies(responses: adalib.Responses, table: adalib.UtilityTable) -> str:
 
 def repeated(name: str, responses: adalib.Responses) -> str:
     """Compare answers of the local server with the bundled ones, question by question."""
-    again = adalib.load(HERE / "checks" / f"{name}-cpu.jsonl")
+    again = adalib.load(DATA / "checks" / f"{name}-cpu.jsonl")
     share = responses.values[[responses.ids.index(i) for i in again.ids]].mean(axis=1)
     error = np.sqrt((share * (1 - share)).sum() / again.samples) / again.n
     return (
@@ -418,7 +418,7 @@ def repeated(name: str, responses: adalib.Responses) -> str:
 
 def main() -> None:
     for name in (*STORY, *published(), *efforts(), *PAPER_MODELS):
-        path = HERE / "cards" / f"{name}.md"
+        path = DATA / "cards" / f"{name}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(card(name), encoding="utf-8")
         print(path.name)

@@ -1,6 +1,6 @@
 """Choose families and dials of the set `story` from its pilot.
 
-Run ``python data/choose_dials.py``; it rewrites story/pilot.json.
+Run ``python data/scripts/choose_dials.py``; it rewrites data/pilot/dials.json.
 
 The pilot (`make_questions.py --pilot`, its own seed) asked all families at all five dials. The
 rule was written before that pilot was answered: of the three runs of three neighbouring dials, a
@@ -18,7 +18,7 @@ from story import CANDIDATES
 
 import adalib
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).resolve().parents[1]
 AIM = {1: 0.75, 2: 0.60, 3: 0.45, 4: 0.30, 5: 0.15}  # right answers of one sample, by level
 FLOOR = {
     1: 0.35,
@@ -30,7 +30,7 @@ HARDEST = 4  # families kept of levels 4 and 5, the most often answered
 
 def pilot() -> dict[str, list[float]]:
     """Share of right answers in the pilot, by family and dial."""
-    responses = adalib.load(HERE / "pilot" / "story-qwen05.jsonl.gz")
+    responses = adalib.load(DATA / "pilot" / "story-qwen05.jsonl.gz")
     found: dict[str, dict[float, list]] = defaultdict(lambda: defaultdict(list))
     for family, dial, value in zip(
         responses.extras["family"],
@@ -84,7 +84,7 @@ def _mean(shares: list[float], dials: list[int]) -> float:
 
 def main() -> None:
     found = report()
-    (HERE / "story" / "pilot.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (DATA / "pilot" / "dials.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     for family, dials in found["dials"].items():
         print(f"{family:20} {dials} {found['shares'][family]}")
 

@@ -2,26 +2,24 @@
 
 The result is data/recorded/rivals.jsonl.
 
-Run ``python data/record_rivals.py`` (about an hour on two cores; what is there already is kept, so
-that it can be stopped and started again; ``--anew`` begins anew). A budget is a cap here, which a
-policy need not spend. Rivals are tuned to every target, and scored as published at what that
-costs. ``over`` is the lead of one policy on another: the difference of their gains over the best
-mix, each at its own cost, with Student's interval over the questions.
+A budget is a cap here, which a policy need not spend. Rivals are tuned to every target, and scored
+as published at what that costs. ``over`` is the lead of one policy on another: the difference of
+their gains over the best mix, each at its own cost, with Student's interval over the questions.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import rivals
 from record_stopping import cell
+from recording import main
 from rivals import LearnedPrior, Published, TunedRivals
 
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
-from adabook.recorded import AS_PUBLISHED, STOPS, record
+from adabook.recorded import AS_PUBLISHED, STOPS
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import with_class_numbers
 from adalib.evaluate.heldout import held_out
@@ -134,4 +132,4 @@ def counts_votes(policy: str) -> bool:
 
 
 if __name__ == "__main__":
-    record("rivals", parts(), anew="--anew" in sys.argv)
+    main(rivals=parts())

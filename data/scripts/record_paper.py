@@ -2,14 +2,12 @@
 
 The replication table needs it too. The result is data/recorded/paper.jsonl.
 
-Run ``python data/record_paper.py`` (about six minutes on two cores; what is there already is kept,
-so that it can be stopped and started again; ``--anew`` begins anew). Tests train a part of it
-again, which must agree. A line is a held-out row, a row of a table, or the columns that a trained
-model chose, a digit each."""
+Tests train a part of it again, which must agree. A line is a held-out row, a row of a table, or the
+columns that a trained model chose, a digit each.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -17,11 +15,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from recording import main
 
 import adalib
 from adabook import paper
 from adabook.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers, utility
-from adabook.recorded import record
 from adalib import (
     CurvePolicy,
     LabelPolicy,
@@ -389,4 +387,4 @@ def parts() -> Iterator[Part]:
 
 
 if __name__ == "__main__":
-    record("paper", parts(), anew="--anew" in sys.argv)
+    main(paper=parts())

@@ -2,28 +2,26 @@
 
 Who should get a high effort? The result is data/recorded/effort.jsonl.
 
-Run ``python data/record_effort.py`` (a minute or two; what is there already is kept, so that it
-can be stopped and started again; ``--anew`` begins anew). Each part is a menu of efforts; every
-question pays for its own tokens. The oracle is cross-fitted, and may buy one, two or four answers
-of an effort, as the mix may. The other policies look at the
+Each part is a menu of efforts; every question pays for its own tokens. The oracle is cross-fitted,
+and may buy one, two or four answers of an effort, as the mix may. The other policies look at the
 prompt's length, or ask at the lowest effort first and look at that answer's length, at whether two
 or three answers agree, or at both; then they keep the answer or ask once at the effort with the
 largest predicted gain minus the price times the predicted cost. They are scored on questions that
 they did not learn from. The bar is the best random mix of all arms at the cost that was paid. A
-test computes a part again."""
+test computes a part again.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
 import numpy as np
+from recording import main
 
 import adalib
-from adabook.recorded import record
 from adalib.datasets.folds import deal
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
@@ -236,4 +234,4 @@ def leading(responses: Responses, question: int, choice: list[int]) -> tuple[flo
 
 
 if __name__ == "__main__":
-    record("effort", parts(), anew="--anew" in sys.argv)
+    main(effort=parts())

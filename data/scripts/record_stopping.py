@@ -2,30 +2,28 @@
 
 The result is data/recorded/stopping.jsonl.
 
-Run ``python data/record_stopping.py`` (about twenty minutes on two cores; what is there already is
-kept, so that it can be stopped and started again; ``--anew`` begins anew). GSM8K, MATH and four
-home-made settings are held out by question, at six targets, with every peer, with signals that say
-nothing and with other folds; the home-made ones at three targets with the mean token entropy, those
-of `word` by family, there also as the router runs it; and a simulated population whose votes say
-nothing. On the home-made sets the mix and the oracle have the five budgets of the chapter "The
-test"; data/recorded/stopping_anywhere.jsonl has the same comparison where they may stop wherever
-the policy may. A test computes some of the cells again.
+GSM8K, MATH and four home-made settings are held out by question, at six targets, with every peer,
+with signals that say nothing and with other folds; the home-made ones at three targets with the
+mean token entropy, those of `word` by family, there also as the router runs it; and a simulated
+population whose votes say nothing. On the home-made sets the mix and the oracle have the five
+budgets of the chapter "The test"; data/recorded/stopping_anywhere.jsonl has the same
+comparison where they may stop wherever the policy may. A test computes some of the cells again.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from recording import main
 from rivals import CONFIDENT, PEERS, PUBLISHED, Published, TunedRivals
 
 import adalib
 from adabook.paper.settings import BENCHMARKS, REAL
-from adabook.recorded import AS_PUBLISHED, LADDER, STOPS, figures, record
+from adabook.recorded import AS_PUBLISHED, LADDER, STOPS, figures
 from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix, noise_features
@@ -366,5 +364,4 @@ def _weighted(half: Responses, sharpness: float, menu: Sequence[int]) -> Utility
 
 
 if __name__ == "__main__":
-    record("stopping", parts(), anew="--anew" in sys.argv)
-    record("stopping_anywhere", wide_parts(), anew="--anew" in sys.argv)
+    main(stopping=parts(), stopping_anywhere=wide_parts())

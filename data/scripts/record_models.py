@@ -14,14 +14,12 @@ parts are
 - "concentrated": how few questions hold the improvement;
 - "levels": accuracy by level of MATH, next to what the paper prints.
 
-Run ``python data/record_models.py GSM8K.jsonl MATH.jsonl ...`` (hours on two cores; what is there
-already is kept, and ``--anew`` begins anew). Words need the texts of the questions, which are not
-bundled: the files have ``id`` and ``question``, and texts are found by their hash.
+Words need the texts of the questions, which are not bundled. Name files that have ``id`` and
+``question``; the texts are found by their hash.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import product
@@ -30,7 +28,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from record_headline import DEALS, FEW
+from recording import DEALS, FEW, main
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
@@ -38,7 +36,7 @@ from sklearn.preprocessing import QuantileTransformer, SplineTransformer, Standa
 
 from adabook.paper.counts import bounded_votes, bounds
 from adabook.paper.settings import TARGETS, benchmark
-from adabook.recorded import figures, record
+from adabook.recorded import figures
 from adalib.datasets.files import read_lines
 from adalib.datasets.folds import deal, subsample
 from adalib.datasets.loading import load, text_hash
@@ -478,5 +476,4 @@ def read_texts(files: Sequence[str | Path]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    given = [argument for argument in sys.argv[1:] if argument != "--anew"]
-    record("models", parts(read_texts(given)), anew="--anew" in sys.argv)
+    main(models=lambda files: parts(read_texts(files)))

@@ -2,24 +2,22 @@
 
 The result is data/recorded/menus.jsonl.
 
-Run ``python data/record_menus.py`` (about five minutes on two cores; what is there already is
-kept, so that it can be stopped and started again; ``--anew`` begins anew). Small models,
-GPT-4o-mini and public reasoning models take the same trial, by votes alone and with the answers'
-lengths, since public answers have no log-probabilities; they are paid by the answer and by the
-token. A test computes some of the cells again.
+Small models, GPT-4o-mini and public reasoning models take the same trial, by votes alone and with
+the answers' lengths, since public answers have no log-probabilities; they are paid by the answer
+and by the token. A test computes some of the cells again.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Literal
 
 import numpy as np
+from recording import main
 
 import adalib
-from adabook.recorded import STOPS, figures, record
+from adabook.recorded import STOPS, figures
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.sequential.priced_stopping import PricedStopping
@@ -74,4 +72,4 @@ def voting_cells(
 
 
 if __name__ == "__main__":
-    record("menus", parts(), anew="--anew" in sys.argv)
+    main(menus=parts())

@@ -1,6 +1,6 @@
 """Sample answers with a model from a GGUF file on a GPU, many at a time.
 
-    python data/sample_gpu.py --model SmolLM2-135M-Instruct.Q4_1.gguf --samples 96 --out FOLDER \
+    python sample_gpu.py --model SmolLM2-135M-Instruct.Q4_1.gguf --samples 96 --out FOLDER \
         --job word-fewshot=data/questions/word.jsonl,data/prompts/word-fewshot.json,0.7,96 ...
 
 A job is NAME=QUESTIONS,PROMPT,TEMPERATURE,MAX_TOKENS. It writes FOLDER/NAME.jsonl.gz, one question
