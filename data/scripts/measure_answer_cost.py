@@ -6,11 +6,12 @@
 
 What a token costs does not depend on what the weights say, so the first form builds decoders of
 Qwen2.5's shapes with random numbers for weights, in bfloat16, and times one step of decoding: every
-row has `context` tokens in a static key-value cache and draws its next one. The step is captured as
-a CUDA graph. The script also times the reading of prompts, the memory's bandwidth, the rate of a
-large matrix product, and the power of the idle board. Energy is the board's own counter (NVML);
-where there is none, seconds alone are written. There is no serving engine, no tensor parallelism
-and no quantisation, and the host's energy is not counted.
+row has `context` tokens in a static key-value cache and takes the likeliest next one. The step is
+captured as a CUDA graph. The script also times drawing a token at temperature 1 in place of that,
+the reading of prompts, the memory's bandwidth and the rate of a large matrix product, and reads the
+power of the board before and after its first use, while nothing runs. Energy is the board's own
+counter (NVML); where there is none, seconds alone are written. There is no serving engine, no
+tensor parallelism and no quantisation, and the host's energy is not counted.
 
 The second form asks a model behind an OpenAI-compatible address for 1, 2, 4 ... answers at a time,
 and prints tokens a second; without an address it starts the small model of the project's tests.
@@ -52,11 +53,6 @@ class Shape(NamedTuple):
     inner: int
     vocabulary: int
     tied: bool  # one matrix embeds tokens and scores them
-
-    @property
-    def group(self) -> int:
-        """How many query heads share a key and a value."""
-        return self.heads // self.kv_heads
 
     @property
     def qkv(self) -> int:
@@ -149,14 +145,11 @@ class Decoder:
             kept[0, :, :, start:end] = _turned(k, turns)
             kept[1, :, :, start:end] = v
             q = _turned(q, turns)
-            if new == 1:  # heads that share a key are read together, as if they were tokens
-                q = q.reshape(rows, shape.kv_heads, shape.group, shape.head)
-                mixed = F.scaled_dot_product_attention(q, kept[0, :, :, :end], kept[1, :, :, :end])
-                mixed = mixed.reshape(rows, 1, shape.heads * shape.head)
-            else:
-                k, v = (kept[i, :, :, :end].repeat_interleave(shape.group, dim=1) for i in (0, 1))
-                mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-                mixed = mixed.transpose(1, 2).reshape(rows, new, shape.heads * shape.head)
+            # One new token sees all of the cache; several are read at the start alone.
+            mixed = F.scaled_dot_product_attention(
+                q, kept[0, :, :, :end], kept[1, :, :, :end], is_causal=new > 1, enable_gqa=True
+            )
+            mixed = mixed.transpose(1, 2).reshape(rows, new, shape.heads * shape.head)
             x = x + F.linear(mixed, layer["out"])
             normed = F.rms_norm(x, (shape.hidden,), layer["after"])
             gate, up = F.linear(normed, layer["gate_up"]).chunk(2, dim=-1)
@@ -185,7 +178,7 @@ def _turned(x: Any, turns: tuple[Any, Any]) -> Any:
 
 
 def drawn(scores: Any) -> Any:
-    """Draw a token of each row at temperature 1, without waiting for the machine."""
+    """Draw a token of each row at temperature 1, in a way that a graph can capture."""
     import torch
 
     chances = torch.softmax(scores.float(), dim=-1)
@@ -298,12 +291,13 @@ def machine(board: Board, device: str) -> dict[str, Any]:
     """Describe the machine: its names, its idle power, and the two rates that bound a step."""
     import torch
 
+    before_use = board.idle_watts()
     about: dict[str, Any] = {
         "part": "machine",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "torch": torch.__version__,
         "cache_check": check_cache(device),
-        "idle_watts": None,
+        "idle_watts": before_use,
     }
     if device == "cpu":
         return about | {"device": "cpu", "threads": torch.get_num_threads()}
@@ -312,7 +306,7 @@ def machine(board: Board, device: str) -> dict[str, Any]:
     about["cuda"] = torch.version.cuda
     driver = Path("/proc/driver/nvidia/version")
     about["driver"] = driver.read_text().split("  ")[1] if driver.exists() else None
-    about["idle_watts"] = board.idle_watts()
+    about["waiting_watts"] = board.idle_watts()  # in use, and nothing to do
     halves = torch.randint(0, 256, (2, 4 << 30), device=device, dtype=torch.uint8)
     copy = timed(lambda: halves[0].copy_(halves[1]), board, cuda=True)
     about["bytes_per_second"] = _rounded(halves.numel() / copy["seconds"])
@@ -339,13 +333,29 @@ def steps(name: str, decoder: Decoder, board: Board, device: str, counts: Any) -
             token = torch.randint(0, shape.vocabulary, (rows, 1), device=device)
 
             def step(token: Any = token, cache: Any = cache, at: int = context - 1) -> None:
-                token.copy_(drawn(decoder.forward(token, cache, at)))
+                token.copy_(decoder.forward(token, cache, at).argmax(dim=-1, keepdim=True))
 
             work: Callable[[], object] = _captured(step) if cuda else step
             yield row | timed(work, board, cuda)
             del cache, token, step, work
             if cuda:
                 torch.cuda.empty_cache()
+
+
+def draws(name: str, shape: Shape, board: Board, device: str, counts: Any) -> Iterator[dict]:
+    """Time the drawing of a token at temperature 1 for each row."""
+    import torch
+
+    for rows in counts:
+        scores = torch.randn(rows, shape.vocabulary, device=device).bfloat16()
+        token = torch.zeros(rows, 1, device=device, dtype=torch.int64)
+
+        def draw(token: Any = token, scores: Any = scores) -> None:
+            token.copy_(drawn(scores))
+
+        work: Callable[[], object] = draw if device == "cpu" else _captured(draw)
+        row = {"part": name, "what": "draw", "context": 0, "rows": rows}
+        yield row | timed(work, board, device != "cpu")
 
 
 def _captured(step: Callable[[], None]) -> Callable[[], object]:
@@ -396,6 +406,7 @@ def measure(names: list[str], counts: Any, device: str) -> Iterator[dict]:
         yield about | {"cached_per_token": decoder.shape.cached(1)}
         with torch.inference_mode():
             yield from steps(name, decoder, board, device, counts)
+            yield from draws(name, decoder.shape, board, device, counts[::3])
             yield from prompts(name, decoder, board, device)
         del decoder
         if device != "cpu":

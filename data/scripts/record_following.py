@@ -20,7 +20,7 @@ from recording import main
 import adalib
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.trials import Questions
+from adalib.evaluate.learners import Questions
 from adalib.sequential.priced import LEAST
 from adalib.serve.budget import BudgetController
 

@@ -44,8 +44,8 @@ from adalib.datasets.responses import QuestionWithFeatures, Responses
 from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
+from adalib.evaluate.learners import Learner, Planner, Questions, WithFeatures, planned
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import Learner, Planner, Questions, WithFeatures, planned
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.features import text_features
 from adalib.learn.label_policy import LabelPolicy

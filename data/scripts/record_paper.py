@@ -34,8 +34,8 @@ from adalib import (
 from adalib.datasets.folds import deal
 from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.heldout import add_learned, check_targets, oracles_at
+from adalib.evaluate.learners import Fold, Half, Round, WithFeatures, run_folds, side_by_side
 from adalib.evaluate.scores import HeldOutRow, Scores
-from adalib.evaluate.trials import Fold, Half, Round, WithFeatures, run_folds, side_by_side
 
 Part = tuple[str, Callable[[], list[dict]]]
 
@@ -348,7 +348,7 @@ def digits(columns) -> str:
 
 def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -> list[dict]:
     """What every classifier predicted for the rows that its split held out."""
-    made = paper.ablations.classifiers(pooled, split, splits, models).trials
+    made = paper.ablations.classifiers(pooled, split, splits, models).split_runs
     return [
         {"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)}
         for t in made

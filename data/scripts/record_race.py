@@ -24,7 +24,7 @@ import adalib
 from adalib.datasets.folds import deal, members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
-from adalib.sequential.course import Courses, RaceOutcome
+from adalib.sequential.heat import Heats, RaceOutcome
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_rules import PlainRace
@@ -84,8 +84,8 @@ class TunedRaces(PricedRace):
 
     def play(self, members: Sequence[Any], streams: Streams, features: Any = None) -> RaceOutcome:
         """Return the outcome of every stream under every member, by plain votes."""
-        courses = Courses(streams)
-        outcomes = [member.play(courses) for member in members]
+        heats = Heats(streams)
+        outcomes = [member.play(heats) for member in members]
         return RaceOutcome(*(np.column_stack(figures) for figures in zip(*outcomes, strict=True)))
 
     def mix(self, budget: float, waiting_price: float | None = None) -> Mix:

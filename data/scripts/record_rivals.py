@@ -23,8 +23,8 @@ from adabook.recorded import AS_PUBLISHED, STOPS
 from adalib.datasets.responses import Responses
 from adalib.evaluate.crossfit import with_class_numbers
 from adalib.evaluate.heldout import held_out
+from adalib.evaluate.learners import BASELINES, Learner, Planner
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import BASELINES, Learner, Planner
 from adalib.sequential.priced_stopping import PricedStopping
 
 TARGETS = (1.5, 2, 3, 4, 6, 8)

@@ -30,8 +30,8 @@ from adalib.evaluate.baselines import best_mix, noise_features
 from adalib.evaluate.crossfit import with_class_numbers
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
+from adalib.evaluate.learners import Learner, Planner, Questions
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
-from adalib.evaluate.trials import Learner, Planner, Questions
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.sequential.priced import LEAST
 from adalib.sequential.priced_stopping import PricedStopping

@@ -20,8 +20,16 @@ import adalib
 from adabook.recorded import figures
 from adalib.datasets.folds import deal
 from adalib.datasets.responses import SAMPLED, Responses
+from adalib.evaluate.learners import (
+    Fold,
+    Half,
+    Learner,
+    Planner,
+    Round,
+    planning_policies,
+    run_folds,
+)
 from adalib.evaluate.scores import Outcome, Scores
-from adalib.evaluate.trials import Fold, Half, Learner, Planner, Round, planning_policies, run_folds
 from adalib.sequential.priced_stopping import PricedStopping
 
 MOVES = {

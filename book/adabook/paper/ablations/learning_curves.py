@@ -17,7 +17,7 @@ from adabook.paper.results import recorded_part
 from adabook.paper.settings import TARGETS, utility
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels
-from adalib.evaluate.trials import side_by_side
+from adalib.evaluate.learners import side_by_side
 from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable

@@ -9,10 +9,10 @@ import pytest
 
 import adalib
 from adalib.datasets.populations import beta_population, flat_null
-from adalib.evaluate import trials
+from adalib.evaluate import learners
 from adalib.evaluate.compare import STOPPING, stopping_policies
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
-from adalib.evaluate.trials import planning_policies
+from adalib.evaluate.learners import planning_policies
 from adalib.evaluate.verdict import judgements, verdict
 from adalib.sequential.published_rules import PEERS, TunedRules
 
@@ -199,7 +199,7 @@ def test_where_votes_say_nothing_nothing_pays():
 
 
 def test_who_interrupts_does_not_wait_for_the_folds_that_have_begun(monkeypatch):
-    monkeypatch.setattr(trials, "cores", lambda: 2)
+    monkeypatch.setattr(learners, "cores", lambda: 2)
     released = threading.Event()
     begun = []
 
@@ -209,7 +209,7 @@ def test_who_interrupts_does_not_wait_for_the_folds_that_have_begun(monkeypatch)
             released.wait()
         return job
 
-    results = trials.side_by_side(work, range(9))
+    results = learners.side_by_side(work, range(9))
     assert next(results) == 0
     results.close()  # hangs here if it waits for job 1
     released.set()
