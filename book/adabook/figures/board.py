@@ -1,0 +1,51 @@
+"""The scoreboard as pages and the README show it, with a link to where each row was earned."""
+
+from __future__ import annotations
+
+import html
+
+from adabook.figures.page import HTML, link
+from adabook.figures.tables import table
+from adabook.scoreboard import BUDGET, PRICE_OUT, PRICED_ON, ROWS, scoreboard
+
+#: Where the book earns each row: a label, and the notebook that has it.
+SHOWN_AT = {
+    "one": ("motivation-scoreboard", "01_motivation"),
+    "mix": ("motivation-scoreboard", "01_motivation"),
+    "oracle": ("oracle-scoreboard", "02_oracle"),
+    "recipe": ("test-scoreboard", "07_test"),
+    "noise": ("test-scoreboard", "07_test"),
+    "curves": ("ablations-main-table", "08_ablations"),
+    "watching": ("stopping-ladder", "09_stopping"),
+    "held": ("deploy-scoreboard", "11_deploy"),
+}
+CAPTION = (
+    f"**The scoreboard.** GPT-4o-mini, GSM8K, {BUDGET:g} answers per question on average, on "
+    "questions that were not learned from. Gains are in points over a random mix of the same cost, "
+    "with 95% intervals; dollars are per million questions, for the tokens of the answers at "
+    f"{PRICE_OUT:.2f} dollars per million ({PRICED_ON})."
+)
+
+
+def board(upto: str = "held") -> HTML:
+    """Show the rows that have been earned so far, up to this key of `adabook.scoreboard.ROWS`.
+
+    >>> board("mix").html.count("adalib-see")
+    2
+    """
+    markup = table(scoreboard(upto).reset_index(), caption=CAPTION).html
+    for name, words in ROWS.items():
+        cell = html.escape(words, quote=False)
+        markup = markup.replace(f">{cell}<", f">{link(SHOWN_AT[name][0], cell)}<", 1)
+    return HTML(markup)
+
+
+def in_markdown() -> str:
+    """The whole scoreboard as the README prints it."""
+    found = scoreboard()
+    lines = ["| policy | right | gain | answers | tokens | dollars |"]
+    lines += ["| --- | --- | --- | --- | --- | --- |"]
+    for name, row in zip(ROWS, found.itertuples(), strict=True):
+        policy = f"[{row.Index}](notebooks/{SHOWN_AT[name][1]}.ipynb)"
+        lines.append(f"| {' | '.join([policy, *map(str, row[1:])])} |")
+    return "\n".join(lines)

@@ -1,0 +1,101 @@
+"""One scoreboard for the whole book: GPT-4o-mini on GSM8K, three answers on average.
+
+It starts in chapter 1 with two rows and grows by a row where a chapter has earned one. Every number
+comes from one record that ``record_scoreboard.py`` wrote: five deals of questions and answers, and
+every policy scored on questions and answers that it has not seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from adabook.headline import over_deals
+from adabook.prose import points
+from adabook.recorded import recorded
+from adalib.evaluate.intervals import Interval
+
+#: The set, by the name that `adalib.load` takes.
+SET = "gsm8k-gpt4omini"
+#: Average answers per question that a policy may spend.
+BUDGET = 3.0
+#: OpenAI's list price of GPT-4o-mini in dollars per million tokens, and when it was read. The file
+#: has the tokens of the answers alone, so what a prompt costs is not counted.
+PRICE_IN, PRICE_OUT, PRICED_ON = 0.15, 0.60, "November 2026"
+#: The rows, from the first to the last that a chapter earns, by their names in the record.
+ROWS = {
+    "one": "one answer each",
+    "mix": "a random mix: three answers on average",
+    "oracle": "the oracle, on answers it did not see",
+    "recipe": "the paper's recipe: trees that read the text",
+    "noise": "the same trees, random numbers in place of the text",
+    "curves": "curves predicted from the text",
+    "watching": "watching the votes come in",
+    "held": "watching, with the budget held",
+}
+
+
+def scoreboard(upto: str = "held") -> pd.DataFrame:
+    """Return the rows that have been earned so far.
+
+    Columns: ``right`` (accuracy in percent), ``gain`` over the best random mix of the same cost, in
+    points with its 95% interval (empty where there is nothing to compare), ``answers`` and
+    ``tokens`` per question, and ``dollars`` per million questions, for the answers.
+
+    Parameters
+    ----------
+    upto : str
+        The last row, a key of `ROWS`.
+
+    Examples
+    --------
+    >>> scoreboard("mix").index.tolist()
+    ['one answer each', 'a random mix: three answers on average']
+    """
+    found = figures()
+    names = list(ROWS)[: list(ROWS).index(upto) + 1]
+    rows = {
+        ROWS[name]: {
+            "right": f"{100 * found.accuracy[name]:.1f}%",
+            "gain": points((found.gain[name], found.low[name], found.high[name]))
+            if name not in ("one", "mix")
+            else "",
+            "answers": f"{found.cost[name]:.2f}",
+            "tokens": f"{found.tokens[name]:.0f}",
+            "dollars": f"{found.dollars[name]:.0f}",
+        }
+        for name in names
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("policy")
+
+
+def figures() -> pd.DataFrame:
+    """Return the numbers behind `scoreboard`, a row per key of `ROWS`.
+
+    Columns: ``cost`` in answers, ``accuracy``, ``gain`` with ``low`` and ``high`` over questions
+    and deals, ``tokens``, ``dollars`` per million questions, ``mix_cost`` (what an equally
+    accurate mix spends, in answers) and ``mix_dollars``.
+
+    >>> found = figures()
+    >>> bool(found.gain["watching"] > found.gain["curves"] > found.gain["noise"])
+    True
+    """
+    deals = recorded("scoreboard").values()
+    by_name = {
+        name: [row for rows in deals for row in rows if row["policy"] == name] for name in ROWS
+    }
+    rows = {name: _averaged(found) for name, found in by_name.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    per_answer = table.tokens["one"]
+    table["dollars"] = PRICE_OUT * table.tokens
+    table["mix_dollars"] = PRICE_OUT * table.mix_cost * per_answer
+    return table
+
+
+def _averaged(rows: list[dict]) -> dict[str, float]:
+    """Average the deals of one policy."""
+    ends = [[row[key] or 0.0 for key in ("gain", "gain_low", "gain_high")] for row in rows]
+    gain = over_deals([Interval(*one) for one in ends])
+    means = {key: float(np.mean([row[key] for row in rows])) for key in ("cost", "accuracy")}
+    means |= {key: float(np.mean([row[key] for row in rows])) for key in ("tokens", "mix_cost")}
+    return means | {"gain": gain.mean, "low": gain.low, "high": gain.high}
