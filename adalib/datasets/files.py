@@ -167,6 +167,17 @@ def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> N
             file.write(text.encode("utf-8", "replace") + b"\n")
 
 
+def make_folder(path: str | os.PathLike) -> Path:
+    """Make a folder, if it is not there yet; DataError if there cannot be one."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be made a folder ({error.strerror}); choose another name"
+        ) from None
+    return Path(path)
+
+
 def _unwrapped(value: Any) -> Any:
     """Return numpy values as plain ones."""
     if isinstance(value, np.ndarray | np.generic):
