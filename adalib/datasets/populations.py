@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
 from adalib.table import UtilityTable
+from adalib.tolerances import SUM
 from adalib.vote.iid import acc_iid
 
 _BUDGETS = (1, 2, 4, 8, 16)
@@ -79,7 +80,7 @@ class Population:
                 f"probs must be a table of N questions by m answers, got shape {probs.shape}"
             )
         n, m = probs.shape
-        bad = np.flatnonzero(~((probs >= 0).all(axis=1) & (np.abs(probs.sum(axis=1) - 1) < 1e-9)))
+        bad = np.flatnonzero(~((probs >= 0).all(axis=1) & (np.abs(probs.sum(axis=1) - 1) < SUM)))
         if bad.size:
             raise ValueError(
                 f"row {bad[0]} of probs is not a distribution: it needs entries >= 0 that sum to 1"

@@ -29,15 +29,15 @@ from adalib.vote.estimators import ESTIMATORS, Ties
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 _COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number per sample
-FEATURES = 18  # features of the text that a `QuestionWithFeatures` carries
+FEATURES = 15  # features of the text, at least, that a `QuestionWithFeatures` carries
 BUCKETS = 512  # counts of hashed n-grams that it carries
 
 
 class QuestionWithFeatures(str):
     """A question that carries numbers computed from its text, so that policies need no text.
 
-    Features are those of `text_features` and `adabook.paper.ablations.extra_features`; n-grams are
-    those of `ngram_counts`.
+    The first features are those of `text_features`, and more may follow; n-grams are those of
+    `ngram_counts`.
     """
 
     features: tuple[float, ...]

@@ -17,8 +17,8 @@ import numpy as np
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
+from adalib.evaluate.learners import Learner, Planner, planning_policies
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import Learner, Planner, planning_policies
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.published_rules import PEERS, TunedRules
 from adalib.sequential.race import PricedRace

@@ -24,8 +24,8 @@ from adalib.evaluate.intervals import (
     in_points,
     mean_interval,
 )
+from adalib.evaluate.learners import BASELINES
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import BASELINES
 
 _FIRST = 1 / 20  # of the questions only choose, since there is none before them
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import Responses
 from adalib.sequential.streams import Cost, Streams, make_streams
 from adalib.solve.hull import concave_hull
+from adalib.tolerances import TRAINED, meets
 
 #: Orders in which a question is played back for scoring: each of 48 answers comes first once.
 REPLAYS = 48
@@ -44,7 +45,7 @@ def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
     """Return the best mix of two rules that costs at most ``budget`` on average."""
     cost = np.asarray(cost, dtype=float)
     accuracy = np.asarray(accuracy, dtype=float)
-    if not budget >= cost.min() * (1 - 1e-9):
+    if not meets(budget, cost.min(), TRAINED):
         raise ValueError(
             f"the budget is {budget}; the cheapest rule costs {cost.min():g}, give at least that"
         )

@@ -24,7 +24,8 @@ from adalib.ask.runner import Runner
 from adalib.datasets.files import DataError, number, read_json, read_whole, reading, write_lines
 from adalib.datasets.folds import subsample
 from adalib.datasets.responses import Responses
-from adalib.learn.embedding import TextEmbedding, embedding_of, question_values
+from adalib.learn.describe import describe, embedding_of
+from adalib.learn.embedding import TextEmbedding
 from adalib.sequential.priced import LEAST
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.race import PricedRace
@@ -449,4 +450,4 @@ async def _all_or_none(questions: Sequence[Awaitable[Answer]]) -> list[Answer]:
 
 def _features(embedding: TextEmbedding | None, questions: Sequence[str]) -> np.ndarray | None:
     """Return the features of questions, a row each, as `held_out` has them."""
-    return None if embedding is None else question_values(embedding, questions)
+    return None if embedding is None else describe(embedding, questions)

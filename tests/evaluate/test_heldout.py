@@ -12,8 +12,8 @@ from adalib.datasets.folds import deal, members
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.crossfit import cross_fitted_oracle
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
+from adalib.evaluate.learners import BASELINES
 from adalib.evaluate.scores import as_table
-from adalib.evaluate.trials import BASELINES
 from adalib.evaluate.verdict import verdict
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy

@@ -1,9 +1,7 @@
 """Another road to every function, object and proof that the exercises ask for: one that the
 chapter's solution does not take.
 
-The roads are judged in `tests/adabook/test_roads.py`, and in a browser by
-`tests/live/test_browser_verdicts.py`, which sends this file to the page. So they need numpy, scipy
-and the package alone.
+The roads are judged in `tests/adabook/test_roads.py`.
 """
 
 from __future__ import annotations

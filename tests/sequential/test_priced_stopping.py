@@ -351,7 +351,7 @@ PEOPLE, LAST = (
     np.array([0.9, 0.6, 0.35]),
     7,
 )  # how often the right one of two answers comes, in equal thirds
-BEST_RULE = runpy.run_path(str(ROOT / "data" / "record_learning.py"))[
+BEST_RULE = runpy.run_path(str(ROOT / "data" / "scripts" / "record_learning.py"))[
     "best_rule"
 ]  # by dynamic programming
 

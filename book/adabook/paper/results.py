@@ -39,12 +39,12 @@ _TRAINED = 0.8  # share of the questions that the paper trains on
 
 @cache
 def _record() -> dict[str, list[dict]]:
-    """All that ``data/record_paper.py`` has recorded, by part."""
+    """All that ``record_paper.py`` has recorded, by part."""
     return recorded("paper")
 
 
 def recorded_part(part: str) -> list[dict]:
-    """The lines of one part of what ``data/record_paper.py`` has recorded.
+    """The lines of one part of what ``record_paper.py`` has recorded.
 
     Their models take minutes to train, so they were trained once.
     """
@@ -54,12 +54,12 @@ def recorded_part(part: str) -> list[dict]:
 
 
 def recorded_frame(part: str) -> pd.DataFrame:
-    """A table that ``data/record_paper.py`` computed, such as ``"importances on MATH"``."""
+    """A table that ``record_paper.py`` computed, such as ``"importances on MATH"``."""
     return pd.DataFrame(recorded_part(part))
 
 
 def recorded_rows(part: str) -> list[HeldOutRow]:
-    """Held-out rows that ``data/record_paper.py`` computed, such as ``"word-fewshot by question"``.
+    """Held-out rows that ``record_paper.py`` computed, such as ``"word-fewshot by question"``.
 
     Explained in the chapter "The paper".
 
