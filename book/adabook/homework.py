@@ -134,10 +134,27 @@ def _telling(make: Callable[[np.random.Generator], Question], rng: np.random.Gen
         distances = np.abs(np.array(list(question.wrong.values())) - question.answer)
         if distances.min() > 2 * question.tolerance:
             break
+    question = question._replace(wrong=_distinct(question.wrong, question.tolerance))
     if question.tolerance:
         text = f"{question.text}\nThe tolerance is {question.tolerance:g}."
         question = question._replace(text=text)
     return question
+
+
+def _distinct(wrong: Mapping[str, float], tolerance: float) -> dict[str, float]:
+    """Mistakes by their hints, where those that lead to one number share a hint.
+
+    >>> _distinct({"add": 3.0, "double": 3.0, "halve": 1.0}, 0.1)
+    {'add; or double': 3.0, 'halve': 1.0}
+    """
+    shared: list[tuple[list[str], float]] = []
+    for hint, value in wrong.items():
+        alike = [hints for hints, other in shared if abs(other - value) <= 2 * tolerance]
+        if alike:
+            alike[0].append(hint)
+        else:
+            shared.append(([hint], value))
+    return {"; or ".join(hints): value for hints, value in shared}
 
 
 _COST = np.array([1.0, 2.0, 4.0, 8.0])
