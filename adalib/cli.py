@@ -79,12 +79,12 @@ app = cyclopts.App(
     suppress_keyboard_interrupt=False,  # `run` says that the work was stopped
 )
 app.command(
-    "adalib.collect:collect",
+    "adalib.ask.collect:collect",
     name="collect",
     help="Sample answers to a file of questions from any OpenAI-compatible endpoint.",
 )
 app.command(
-    "adalib.server:serve",
+    "adalib.serve.server:serve",
     name="serve",
     help="Serve a fitted router as an OpenAI-compatible endpoint in front of another.",
 )
@@ -405,9 +405,9 @@ def fit(
     """
     from adalib.datasets.menu import Menu
     from adalib.evaluate.compare import column
-    from adalib.router import TAUGHT
     from adalib.sequential.priced_stopping import PricedStopping
     from adalib.sequential.race import PricedRace
+    from adalib.serve.router import TAUGHT
 
     if Path(out, "router.json").exists():
         raise ValueError(f"{out}: holds a router already; remove it, or name another folder")

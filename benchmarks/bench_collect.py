@@ -22,7 +22,7 @@ from pathlib import Path
 
 import openai
 
-from adalib.collect import collect, fill_prompt, load_prompt, load_questions
+from adalib.ask.collect import collect, fill_prompt, load_prompt, load_questions
 
 SERVER = Path(__file__).parent.parent / "tests" / "helpers" / "fault_server.py"
 CONCURRENCY = 16

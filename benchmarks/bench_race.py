@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from adalib import PricedRace, Router, load, same_answer
+from adalib.ask.endpoint import Answer
 from adalib.datasets.responses import Responses
-from adalib.endpoint import Answer
 
 _TESTS = Path(__file__).parent.parent / "tests"
 sys.path[:0] = [str(_TESTS), str(_TESTS / "helpers")]

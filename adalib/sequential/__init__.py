@@ -1,1 +1,1 @@
-"""Decide while the answers come in: when to stop, what to cancel, and how a budget is held."""
+"""Decide while the answers come in: when to stop, and what to cancel."""

@@ -8,39 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.sequential.course import Waves, race_features
+from adalib.ask.runner import Runner
 from adalib.sequential.evidence import LiveEvidence
+from adalib.sequential.heat import Waves, race_features
 from adalib.sequential.priced import PricedPolicy
 from adalib.sequential.race_rules import Finish, PlainRace, PricedMember, second_waves
 from adalib.sequential.session import checked_gain
 from adalib.sequential.signals.votes import VoteCount
-
-
-@dataclass
-class Runner:
-    """One answer of a race.
-
-    Attributes
-    ----------
-    number : int
-        Which answer it is, from 0.
-    started : float
-        The race's clock when it started, in tokens.
-    tokens : float or None
-        Tokens generated so far. Whoever asks may keep it up to date, so that a cancelled answer is
-        booked with what it had really generated; otherwise the clock is used.
-    """
-
-    number: int
-    started: float
-    tokens: float | None = None
-
 
 #: Asks for one answer, and returns it (None or "" if unreadable) with the fields of its reply, of
 #: which "tokens" is always needed.

@@ -1,7 +1,7 @@
 """Render the package's reference from its docstrings, linked with the chapters both ways.
 
 A page with the line ``% every exported name`` gets a section per folder of the package, from the
-ground floor up, with every name that ``adalib`` exports, and then one per file for leaving the
+ground floor up, with every name that ``adalib`` exports, and then one per module for leaving the
 book. In a docstring, 'the chapter "Budgets"'
 becomes a link to that chapter; in a chapter, the first mention of an exported name in code leads to
 the reference.
@@ -19,16 +19,17 @@ from pathlib import Path
 from docutils import nodes
 
 import adalib
-from contents import chapters
+from contents import lessons
 
 MARK = "% every exported name"
 REFERENCE = "book/api"
-#: The files for leaving the book, in the order in which one needs them, and what to read in each.
+#: The modules for leaving the book, in the order in which one needs them, and what to read in each.
 LEAVING = {
-    "collect": ["collect"],
-    "endpoint": ["model_asker"],
-    "router": ["Router"],
-    "server": ["serve"],
+    "ask.collect": ["collect"],
+    "ask.endpoint": ["model_asker"],
+    "serve.router": ["Router"],
+    "serve.budget": ["BudgetController"],
+    "serve.server": ["serve"],
     "cli": ["solve", "evaluate", "explore", "fit"],
 }
 _TITLE = re.compile(r'\b(the (?:chapter|appendix))\s+"([^"]+)"')
@@ -45,6 +46,7 @@ def floors(root: Path) -> list[str]:
 
 def sections(root: Path) -> str:
     """Write the sections of the reference in MyST, each with a table of names and docstrings."""
+    leaving = {module.split(".")[0] for module in LEAVING}
     names_by_floor: dict[str, list[str]] = {floor: [] for floor in floors(root)}
     for name in adalib.__all__:
         floor = getattr(adalib, name).__module__.split(".")[1]
@@ -52,13 +54,13 @@ def sections(root: Path) -> str:
     folders = [
         _section(floor, "adalib", sorted(names))
         for floor, names in names_by_floor.items()
-        if names and floor not in LEAVING
+        if names and floor not in leaving
     ]
-    files = [
-        _section(file, "adalib" if names[0] in adalib.__all__ else f"adalib.{file}", names)
-        for file, names in LEAVING.items()
+    modules = [
+        _section(module, "adalib" if names[0] in adalib.__all__ else f"adalib.{module}", names)
+        for module, names in LEAVING.items()
     ]
-    return "\n\n".join([*folders, "(leaving-the-book)=\n## Leaving the book", *files])
+    return "\n\n".join([*folders, "(leaving-the-book)=\n## Leaving the book", *modules])
 
 
 def _section(floor: str, module: str, names: list[str]) -> str:
@@ -91,7 +93,7 @@ def add_sections(app, docname, source) -> None:
 
 def find_titles(app) -> None:
     """Keep the page of every chapter's title."""
-    app.page_by_title = {page.title: page.name for page in chapters(Path(app.srcdir))}
+    app.page_by_title = {page.title: page.name for page in lessons(Path(app.srcdir))}
 
 
 def link_chapters(app, what, name, thing, options, lines: list[str]) -> None:

@@ -66,7 +66,9 @@ def test_the_syllabus_allows_core_exercises_their_minutes():
     for line in lines:
         _, _, taught, _, at_home, _ = line.split("|")
         exercises, minutes = re.search(r"core exercises(.*?) \((\d+)\)", at_home).groups()
-        keys = re.findall(r"`(\w+)`", exercises) or re.findall(r"`(\w+)`", taught)
+        named = r"`(\w+)`|notebooks/(\w+)\.ipynb"
+        found = re.findall(named, exercises) or re.findall(named, taught)
+        keys = [chapter or lesson for chapter, lesson in found]
         assert int(minutes) == sum(map(core_minutes, keys)), line
 
 

@@ -11,9 +11,9 @@ import pytest
 from changed_chapter import affected, changes_of, code_cells, failures, needed, place_of
 from conftest import ROOT
 
-from contents import chapters
+from contents import lessons
 
-CHAPTERS = [page.path for page in chapters(appendices=False)]
+CHAPTERS = [page.path for page in lessons(appendices=False)]
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from conftest import ROOT
 
-from contents import chapters
+from contents import lessons
 from editions.quizzes import Item, export, misconceptions, moodle, quiz_items
 
 # Reading a quiz fails where an option has no text or no explanation in italics.
@@ -24,7 +24,7 @@ def right(item: Item) -> int:
 
 
 def test_form_does_not_give_the_right_option_away():
-    assert set(QUIZZES) >= {page.stem for page in chapters(appendices=False)}
+    assert set(QUIZZES) >= {page.stem for page in lessons(appendices=False)}
     # Over the book the right option is the longest, the shortest, or in one place hardly more often
     # than chance.
     chance = sum(1 / len(item.options) for item in ITEMS)

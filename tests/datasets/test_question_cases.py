@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 
 from adalib import load
-from adalib.collect import load_questions
+from adalib.ask.collect import load_questions
 from adalib.datasets.files import DataError
 
 pytest_plugins = ["explorer_page"]

@@ -114,7 +114,7 @@ class Checker:
 def checks(chapter: str) -> Checker:
     """A chapter's ``check``.
 
-    >>> check = checks("results")
+    >>> check = checks("test")
     >>> check("thrift", None)
     Exercise "thrift": no answer yet. The tolerance is 0.001.
     >>> check("thrift", 0.55 - 0.528), check("thrift", 0.05).hint

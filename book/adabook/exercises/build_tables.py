@@ -378,7 +378,7 @@ EXERCISES["duality", "subgradient"] = Build(
     judge=_judge_slope,
 )
 
-EXERCISES["results", "best mix"] = Build(
+EXERCISES["test", "best mix"] = Build(
     inputs=TARGETED.turned(
         lambda rng, acc, cost, budget: {"means": acc[0], "cost": cost, "budget": budget},
         {"means": ("budget",), "cost": ("budget",)},
@@ -445,7 +445,7 @@ def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
     return np.array([np.sort(costs), *accuracies])
 
 
-EXERCISES["menus", "joined"] = Build(
+EXERCISES["costs", "joined"] = Build(
     inputs=Inputs(
         draw=_draw_models,
         axes={

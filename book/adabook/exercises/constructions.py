@@ -14,7 +14,7 @@ from adabook.paper.theorems import figure_bounds, recovery, strong_duality
 from adalib.datasets.populations import Population
 from adalib.evaluate.crossfit import rehearse_oracle
 from adalib.learn.features import text_features
-from adalib.sequential.budget import BudgetController
+from adalib.serve.budget import BudgetController
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable, check_table

@@ -208,7 +208,7 @@ EXERCISES["duality", "weak duality"] = Proof(
 )
 
 
-# The chapter "Estimation"
+# The chapter "Is a gain real?"
 
 
 def _with_truth(case: Case) -> dict[str, Any]:

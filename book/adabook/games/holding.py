@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from adabook.games.base import Game
 from adalib.datasets.responses import Responses
-from adalib.sequential.budget import STEP, BudgetController
+from adalib.serve.budget import STEP, BudgetController
 
 if TYPE_CHECKING:
     from adalib.sequential.priced_stopping import PricedStopping

@@ -6,7 +6,7 @@ const LEFT = 58;
 const FOOT = 22;
 const TOP = 8;
 const STEPS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2];
-const MEMORY = 20; // as in adalib.sequential.budget
+const MEMORY = 20; // as in adalib.serve.budget
 
 // The stream, question by question: what games.hold_run does with a BudgetController. Without a step the price
 // stands still, where two rules are equally good, and a coin chooses.

@@ -1,0 +1,1 @@
+"""Ask a model: one question to an OpenAI-compatible endpoint, or many samples of many questions."""

@@ -1,0 +1,404 @@
+"""Sample many answers to many questions from any OpenAI-compatible endpoint.
+
+The `openai` package sends the requests and retries those that fail. What is added here: a limit on
+the requests in flight, a progress bar, and a file to which each answer is appended as it arrives,
+so that a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+from tqdm.auto import tqdm
+
+from adalib.ask.endpoint import TOP_LOGPROBS, check_base_url, read_completion
+from adalib.datasets.files import DataError, read_json, read_lines, read_whole, write_lines
+from adalib.datasets.loading import QuestionRules, data_folder
+from adalib.vote.extract import Kind, extract_answer
+
+Result = TypeVar("Result")
+
+DEFAULT_PROMPT = (
+    "{question}\n\nThink step by step. Then give the result on a last line of its own, "
+    "in the form\nAnswer: ..."
+)
+_RETRIES = 6  # of one request, by the `openai` package
+_MEASURED = ("tokens", "logprob", "entropy")  # numbers of an answer that `adalib.load` reads
+
+
+class EndpointError(RuntimeError):
+    """The endpoint refused or kept failing; the message is one line to show."""
+
+
+def load_prompt(name: str | os.PathLike | None = None) -> list[dict[str, str]]:
+    """Read the messages of a prompt: a file, a bundled prompt by its name, or the default.
+
+    A prompt file is JSON, ``{"messages": [{"role": "user", "content": "... {question} ..."}]}``.
+    """
+    if name is None:
+        return [{"role": "user", "content": DEFAULT_PROMPT}]
+    path = _find(name, "prompts", ".json")
+    messages = read_json(read_whole(path), str(path)).get("messages")
+    try:
+        turns = [{"role": turn["role"], "content": turn["content"]} for turn in messages or ()]
+        are_texts = all(isinstance(text, str) for turn in turns for text in turn.values())
+        has_gap = are_texts and any("{question}" in turn["content"] for turn in turns)
+    except (KeyError, TypeError):
+        has_gap = False
+    if not has_gap:
+        raise DataError(
+            f'{path}: is no prompt; write {{"messages": [{{"role": "user", "content": '
+            '"... {question} ..."}]}'
+        )
+    return turns
+
+
+def fill_prompt(messages: Sequence[dict[str, str]], question: str) -> list[dict[str, str]]:
+    """Return the messages that ask this question; other braces are just text."""
+    return [
+        {**turn, "content": turn["content"].replace("{question}", question)} for turn in messages
+    ]
+
+
+def load_questions(name: str | os.PathLike) -> list[dict[str, Any]]:
+    """Read questions: JSON Lines with ``id``, ``question`` and ``gold``, or a bundled set."""
+    path = _find(name, "questions", ".jsonl")
+    rules = QuestionRules(("id", "question", "gold"))
+    questions = [
+        record | rules.texts(record, f"{path}, line {number}", number)
+        for number, record in read_lines(path)
+    ]
+    if not questions:
+        raise DataError(
+            f"{path}: holds no questions; write one JSON object with id, question, gold a line"
+        )
+    return questions
+
+
+def _find(name: str | os.PathLike, shelf: str, ending: str) -> Path:
+    """Return the bundled file of that name, else the path as it was given."""
+    bundled = data_folder() / shelf / f"{name}{ending}"
+    return bundled if not Path(name).suffix and bundled.is_file() else Path(name)
+
+
+def collect(
+    questions: str | os.PathLike,
+    out: str | os.PathLike,
+    *,
+    base_url: str,
+    model: str,
+    samples: int = 48,
+    prompt: str | os.PathLike | None = None,
+    temperature: float | None = 0.7,
+    max_tokens: int = 256,
+    logprobs: bool = False,
+    reasoning_effort: str | None = None,
+    kind: Kind = "number",
+    concurrency: int = 16,
+    key_env: str = "OPENAI_API_KEY",
+    timeout: float = 120.0,
+) -> Path:
+    """Sample the answers that are missing, then write all of them as a file for `adalib.load`.
+
+    Works in a notebook too. Interrupt it and call it again to go on: answers that arrived are kept.
+    Explained in the chapter "One question, many answers".
+
+    Parameters
+    ----------
+    questions : path-like or str
+        JSON Lines with ``id``, ``question``, ``gold`` and whatever else the file of answers should
+        carry, or the name of a bundled set.
+    out : path-like
+        Folder for ``answers.jsonl`` (one line per answer, in the order of arrival), ``run.json``
+        (the settings) and ``responses.jsonl`` (one line per question).
+    base_url : str
+        An OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1.
+    model : str
+        The model's name there.
+    samples : int
+        Answers per question, including those that are in the folder already.
+    prompt : path-like or str, optional
+        A prompt file or the name of a bundled one, see `load_prompt`.
+    temperature : float or None
+        Sampling temperature; None leaves the choice to the endpoint.
+    max_tokens : int
+        Tokens at which an answer is cut.
+    logprobs : bool
+        Whether to keep the mean log-probability and entropy of every answer's tokens.
+    reasoning_effort : str, optional
+        How long a reasoning model may think, such as ``low`` or ``high``. The lines carry it as
+        ``effort``, so that the files of several efforts, one after the other, are a menu.
+    kind : {"number", "choice", "text"}
+        What is read out of a text that marks no answer, see `extract_answer`.
+    concurrency : int
+        Requests in flight at a time.
+    key_env : str
+        The environment variable that holds the key.
+    timeout : float
+        Seconds for one request.
+
+    Returns
+    -------
+    Path
+        The file ``responses.jsonl``, for `adalib.load`.
+
+    Raises
+    ------
+    DataError
+        If a file is bad, or the folder was begun with other settings.
+    EndpointError
+        If the endpoint refuses, or keeps failing. What was collected is kept.
+
+    Examples
+    --------
+    An endpoint on this machine that always gives the same answer, asked three times:
+
+    >>> import json
+    >>> from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from threading import Thread
+    >>> from adalib import load
+    >>> from adalib.ask.collect import collect
+    >>> class Endpoint(BaseHTTPRequestHandler):
+    ...     def do_POST(self):
+    ...         self.rfile.read(int(self.headers["Content-Length"]))
+    ...         message = {"role": "assistant", "content": "Answer: 7"}
+    ...         choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    ...         body = json.dumps({"id": "1", "choices": [choice]}).encode()
+    ...         self.send_response(200)
+    ...         self.send_header("Content-Type", "application/json")
+    ...         self.send_header("Content-Length", str(len(body)))
+    ...         self.end_headers()
+    ...         self.wfile.write(body)
+    ...     def log_message(self, *line):
+    ...         pass
+    >>> server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    >>> Thread(target=server.serve_forever, daemon=True).start()
+    >>> question = {"id": "sum", "question": "What is three plus four?", "gold": "7"}
+    >>> with TemporaryDirectory() as folder:
+    ...     asked = Path(folder, "questions.jsonl")
+    ...     size = asked.write_text(json.dumps(question))
+    ...     url = f"http://127.0.0.1:{server.server_port}/v1"
+    ...     file = collect(asked, Path(folder, "run"), base_url=url, model="m", samples=3)
+    ...     load(file).answers
+    [['7', '7', '7']]
+    >>> server.shutdown()
+    >>> server.server_close()
+    """
+    import openai  # noqa: F401  a missing one is said before anything is written
+
+    if samples < 1 or concurrency < 1 or max_tokens < 1 or not timeout > 0:
+        raise ValueError(
+            f"samples is {samples}, concurrency {concurrency}, max_tokens {max_tokens} and timeout "
+            f"{timeout}; give more than 0 of each"
+        )
+    asked = load_questions(questions)
+    messages = load_prompt(prompt)
+    check_base_url(base_url, "base_url")
+    # A reasoning model counts its thoughts too, and calls the limit by another name.
+    limit = "max_tokens" if reasoning_effort is None else "max_completion_tokens"
+    fields: dict[str, Any] = {"model": model, "temperature": temperature, limit: max_tokens}
+    if logprobs:
+        fields |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    fields["reasoning_effort"] = reasoning_effort
+    fields = {name: value for name, value in fields.items() if value is not None}
+    folder = Path(out)
+    _check_settings(folder, fields | {"messages": messages})
+    missing = _missing(asked, samples, folder)
+    key = os.environ.get(key_env) or "none"  # an endpoint on this machine needs no key
+    endpoint = {"base_url": base_url, "api_key": key, "timeout": timeout}
+    try:
+        run_to_end(_ask_all(missing, endpoint, fields, messages, folder, concurrency))
+    except EndpointError as error:
+        raise EndpointError(
+            f"{base_url}: {error}; the answers so far are kept in {folder}, "
+            "run the same command again to go on"
+        ) from None
+    written_by = {"model": model, "effort": reasoning_effort}
+    return _export(asked, samples, folder, kind, written_by)
+
+
+def _missing(
+    asked: Sequence[dict[str, Any]], samples: int, folder: Path
+) -> list[tuple[dict[str, Any], int]]:
+    """Return the questions and samples that the folder does not hold yet, in the order to ask."""
+    there = {(record["id"], record["sample"]) for record in _kept(folder)}
+    # A round over all questions before the next sample of any of them.
+    return [
+        (question, sample)
+        for sample in range(samples)
+        for question in asked
+        if (question["id"], sample) not in there
+    ]
+
+
+async def _ask_all(
+    missing: Sequence[tuple[dict[str, Any], int]],
+    endpoint: dict[str, Any],
+    fields: dict[str, Any],
+    messages: list[dict[str, str]],
+    folder: Path,
+    concurrency: int,
+) -> None:
+    """Ask for every missing answer, and append each to the folder's file as it arrives."""
+    import openai
+
+    gate = asyncio.Semaphore(concurrency)
+
+    async def ask(question: dict[str, Any], sample: int) -> None:
+        filled = fill_prompt(messages, question["question"])
+        async with gate:
+            try:
+                completion = await client.chat.completions.create(
+                    messages=filled,  # type: ignore[arg-type]
+                    **fields,
+                )
+                answer = read_completion(completion)
+            except (openai.OpenAIError, ValueError) as error:
+                raise EndpointError(f"question {question['id']!r}: {_reason(error)}") from None
+        record = {"id": question["id"], "sample": sample} | asdict(answer)
+        del record["answer"]  # once all are there, answers are read out of the texts
+        file.write(json.dumps(record) + "\n")
+        file.flush()  # what is written stays if the program is killed
+        bar.update()
+
+    async with openai.AsyncOpenAI(**endpoint, max_retries=_RETRIES) as client:
+        # No bar where no terminal shows it.
+        with _appended(folder) as file, tqdm(total=len(missing), disable=None) as bar:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for question, sample in missing:
+                        group.create_task(ask(question, sample))
+            except ExceptionGroup as failures:
+                raise failures.exceptions[0] from None
+
+
+def _reason(error: Exception) -> str:
+    """Say in a few words why the endpoint gave no answer, and what to check."""
+    import openai
+
+    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
+        # Some endpoints repeat the key in their message, so it is not shown.
+        return f"it refused the key (HTTP {error.status_code}); check the variable that holds it"
+    if isinstance(error, openai.NotFoundError):
+        return "HTTP 404; check the base URL, which often ends in /v1, and the model's name"
+    if isinstance(error, openai.APIStatusError):
+        return f"HTTP {error.status_code} ({' '.join(str(error.message).split())[:200]})"
+    return " ".join(str(error).split())[:200]
+
+
+def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
+    """Write run.json, or raise DataError if the folder was begun with other settings."""
+    path = folder / "run.json"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_lines(path, [settings])
+        return
+    before = read_json(read_whole(path), str(path))
+    for name in settings | before:
+        if before.get(name) != settings.get(name):
+            raise DataError(
+                f"{folder}: was begun with {name} {before.get(name)!r}, now it is "
+                f"{settings.get(name)!r}; use the first one, or another folder"
+            )
+
+
+def _kept(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the answers of a folder; a line that was cut when a program ended is left out.
+
+    A cut line is no JSON. One that is JSON, but no answer, was written by somebody else.
+    """
+    path = folder / "answers.jsonl"
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if not _is_answer(record):
+                raise DataError(
+                    f"{path}, line {number}: is no answer that was collected; remove the line, and "
+                    "the answer is sampled again"
+                )
+            yield record
+
+
+def _is_answer(record: Any) -> bool:
+    """Whether a line of the folder is what `collect` writes."""
+    if not isinstance(record, dict) or not {"id", "sample", *_MEASURED} <= set(record):
+        return False
+    texts = (record["id"], record.get("text"), record.get("finish"))
+    return (
+        all(isinstance(text, str) for text in texts)
+        and type(record["sample"]) is int
+        and all(type(record[name]) in (int, float, type(None)) for name in _MEASURED)
+    )
+
+
+def _appended(folder: Path) -> TextIO:
+    """Open the folder's answers to append to, on a line of its own."""
+    path = folder / "answers.jsonl"
+    is_torn = path.exists() and not path.read_bytes().endswith(b"\n")
+    file = path.open("a", encoding="utf-8")
+    if is_torn:
+        file.write("\n")
+    return file
+
+
+def _export(
+    asked: Sequence[dict[str, Any]],
+    samples: int,
+    folder: Path,
+    kind: Kind,
+    written_by: dict[str, str | None],
+) -> Path:
+    """Write the folder's answers as one line per question, in the order of their requests.
+
+    Not in the order of arrival, in which short answers come first. Answers are read out of the
+    texts here, so that another ``kind`` needs no new samples.
+    """
+    records = {(record["id"], record["sample"]): record for record in _kept(folder)}
+    rows = [[records[question["id"], sample] for sample in range(samples)] for question in asked]
+    is_reported = {
+        name: all(record[name] is not None for row in rows for record in row) for name in _MEASURED
+    }
+    lines = []
+    for question, row in zip(asked, rows, strict=True):
+        line = question | {name: value for name, value in written_by.items() if value is not None}
+        line["answers"] = [
+            extract_answer(record["text"], record["finish"] == "stop", kind) for record in row
+        ]
+        for name in _MEASURED:
+            if is_reported[name]:
+                line[name] = [record[name] for record in row]
+        lines.append(line)
+    path = folder / "responses.jsonl"
+    write_lines(path, lines)
+    return path
+
+
+def run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine to its end, in a script or in a notebook; an interrupt cancels it."""
+    # In a thread of its own, because a notebook's thread runs a loop already.
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            future = thread.submit(loop.run_until_complete, task)
+            try:
+                return future.result()
+            except KeyboardInterrupt:
+                loop.call_soon_threadsafe(task.cancel)
+                raise
+    finally:
+        loop.close()
