@@ -20,7 +20,7 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes space wheel test lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes space wheel test report lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -88,6 +88,9 @@ test: book  ## run every check: style, the package, the book in a browser, a rea
 	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40; tests=$$?; \
 	wait $$style; style=$$?; cat _build/lint.log; test $$tests$$style = 00 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
+
+report: $(VENV)/book.stamp  ## print words, minutes, prompts and quizzes of every chapter, beside what we aim at
+	@PYTHONPATH=book $(PY) book/guidance.py
 
 lint: $(VENV)/test.stamp  ## check style, spelling, types, who imports whom, and the workflows
 	@$(PY) -m ruff check .

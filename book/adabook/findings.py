@@ -49,13 +49,13 @@ POLICIES = {
     "watching all signals": "watching every signal of the file",
 }
 #: Where visible cells show the numbers of a row, or of a column: a label of the book.
-SHOWN_AT = dict.fromkeys(POLICIES.values(), "test-main-table") | {
+SHOWN_AT = dict.fromkeys(POLICIES.values(), "ablations-main-table") | {
     POLICIES["watching votes"]: "stopping-neither",
     POLICIES["watching all signals"]: "stopping-neither",
     SETS[REASONING]: "costs-larger",
 }
 #: The chapters of these labels, by the word that a label begins with.
-NOTEBOOKS = {"test": "07_test", "stopping": "09_stopping", "costs": "12_costs"}
+NOTEBOOKS = {"ablations": "08_ablations", "stopping": "09_stopping", "costs": "12_costs"}
 
 
 def gains() -> pd.DataFrame:

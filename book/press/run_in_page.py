@@ -1,7 +1,7 @@
 """Say where a chapter runs, and mark the pages whose cells run in the page.
 
 The cells are those that the page shows. ``book/_static/live.js`` adds the buttons and, at the first
-press, Python, which ``make live`` puts next to the book (`editions.pyodide`). Every chapter is such
+press, Python, which ``make live`` puts next to the book (`editions.pyodide`). Every lesson is such
 a page, unless the metadata of its notebook has ``"adalib": {"live": false}``.
 """
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import ROOT, prose
+from conftest import ROOT
 
 from adabook.exercises import JUDGED, checks, value_exercises
-from contents import chapters, pages
+from contents import pages
 from editions.grading import MINUTES, grading_page, rows
 
 ASKING = [page for page in pages() if "check(" in page.path.read_text(encoding="utf-8")]
@@ -52,12 +52,6 @@ def core_minutes(key):
     """How long the core exercises of a chapter take."""
     (page,) = (page for page in ASKING if page.key == key)
     return sum(row.minutes for row in rows(page) if row.core)
-
-
-@pytest.mark.parametrize("chapter", chapters(appendices=False), ids=lambda chapter: chapter.key)
-def test_a_chapters_time_leaves_some_for_reading(chapter):
-    stated = int(re.search(r"\*(\d+) minutes with the core", prose(chapter.stem))[1])
-    assert stated >= core_minutes(chapter.key) + 10
 
 
 def test_the_syllabus_allows_core_exercises_their_minutes():
