@@ -9,6 +9,7 @@ rights of whoever grades. In each case time, memory and files are limited.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
@@ -92,7 +93,8 @@ def end(process: subprocess.Popen) -> None:
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe:
-            pipe.close()
+            with contextlib.suppress(BrokenPipeError):  # what it was sent last is not wanted
+                pipe.close()
 
 
 def _walls(judge: bool = True) -> Iterator[str]:

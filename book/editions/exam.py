@@ -69,16 +69,11 @@ def drawn_exam(name: str, secret: str) -> list[Asked]:
     }
     short = sorted(rng.choice(list(numbers), 3, replace=False), key=list(numbers).index)
     return [
-        _pick(rng, DUALITY)(rng),
-        _pick(rng, BY_HAND)(rng),
-        _pick(rng, PROOFS),
+        DUALITY[rng.integers(len(DUALITY))](rng),
+        BY_HAND[rng.integers(len(BY_HAND))](rng),
+        PROOFS[rng.integers(len(PROOFS))],
         *(_short(title, numbers[title]) for title in short),
     ]
-
-
-def _pick(rng: np.random.Generator, among: list) -> Asked | Callable:
-    """One of several."""
-    return among[int(rng.integers(len(among)))]
 
 
 def _table(rng: np.random.Generator) -> np.ndarray:

@@ -102,7 +102,7 @@ def oral_question(drawn: Mapping[str, Question | Task]) -> tuple[str, str]:
 
 
 def _write_points(students: Sequence[str], secret: str, file: Path) -> None:
-    """Write a table to fill in by hand, with a row for each student, and what a question is worth."""
+    """Write a table to fill in by hand: a row for each student, and what questions are worth."""
     drawn = drawn_questions("", secret)
     with file.open("w", newline="", encoding="utf-8") as table:
         writer = csv.writer(table)

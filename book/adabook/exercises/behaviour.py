@@ -211,7 +211,7 @@ class Proof:
     >>> claim.fault([lambda a: a, "b is no less", lambda b: b, "nor is c", lambda c: c]).hint
     'every step holds in all cases that were tried. Is each one argued, in words?'
     >>> claim.fault([lambda a: a, lambda b: 2 * b, lambda c: c]).hint
-    'step 2 fails: line 2 is 1 and line 3 is 0.5; '
+    'step 2 fails: line 2 is 2 and line 3 is 1; '
     """
 
     inputs: Inputs
