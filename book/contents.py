@@ -1,9 +1,11 @@
 """The registry of the book's pages: those in `_toc.yml`, in order, with chapter numbers.
 
 A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`; the chapters count from 0, in
-the order of `_toc.yml`, and the appendices from A. Titles, links, exercises and tests take numbers
-from here, so a chapter moves by moving its line. Prose names a chapter by its key, which is its
-file's name without the leading number: ``chapter {ch}`stopping` `` becomes "chapter 9".
+the order of `_toc.yml`, and the appendices from A. Another notebook is a lesson like them, with
+cells that run in the page, if its metadata has ``"adalib": {"lesson": true}``. Titles, links,
+exercises and tests take numbers from here, so a chapter moves by moving its line. Prose names a
+chapter by its key, which is its file's name without the leading number: ``chapter {ch}`stopping` ``
+becomes "chapter 9".
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Parts whose pages are not counted as chapters.
-WITHOUT_NUMBERS = ("Play", "For teachers", "Reference")
+WITHOUT_NUMBERS = ("Play", "Your own", "For teachers", "Reference")
 #: The part whose pages have letters.
 WITH_LETTERS = "Appendices"
 _MENTION = re.compile(r"\{ch\}`([\w-]+)`")
@@ -81,12 +83,22 @@ class Page(NamedTuple):
         return f"{'appendix' if self.is_appendix else 'chapter'} {self.number}"
 
     @property
+    def metadata(self) -> dict:
+        """What a notebook says of itself, under "adalib" in its metadata."""
+        if self.path.suffix != ".ipynb":
+            return {}
+        notebook = json.loads(self.path.read_text(encoding="utf-8"))
+        return notebook["metadata"].get("adalib", {})
+
+    @property
+    def is_lesson(self) -> bool:
+        """Whether it teaches as a chapter does, with a number or without."""
+        return self.path.suffix == ".ipynb" and bool(self.number or self.metadata.get("lesson"))
+
+    @property
     def runs_live(self) -> bool:
-        """Whether the page's cells run in the browser; a chapter's metadata can switch that off."""
-        if not self.number or self.path.suffix != ".ipynb":
-            return False
-        metadata = json.loads(self.path.read_text(encoding="utf-8"))["metadata"]
-        return metadata.get("adalib", {}).get("live", True)
+        """Whether the page's cells run in the browser; a lesson's metadata can switch that off."""
+        return self.is_lesson and self.metadata.get("live", True)
 
 
 def pages(root: Path = ROOT) -> list[Page]:
@@ -113,6 +125,11 @@ def pages(root: Path = ROOT) -> list[Page]:
 def chapters(root: Path = ROOT, appendices: bool = True) -> list[Page]:
     """List the chapters in order, and after them the appendices."""
     return [page for page in pages(root) if page.number and (appendices or not page.is_appendix)]
+
+
+def lessons(root: Path = ROOT, appendices: bool = True) -> list[Page]:
+    """List the chapters, the appendices, and the lessons without a number, in the book's order."""
+    return [page for page in pages(root) if page.is_lesson and (appendices or not page.is_appendix)]
 
 
 def keys(root: Path = ROOT) -> dict[str, Page]:

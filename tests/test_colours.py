@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from conftest import ROOT, contrast, luminance
 
-from adalib.colours import BUDGETS, MEANINGS, arm_colours, budget_colours
+from adabook.colours import MEANINGS
+from adalib.colours import BUDGETS, arm_colours, budget_colours
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8, 20])

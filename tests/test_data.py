@@ -67,7 +67,7 @@ def test_questions_come_from_their_seed_as_many_as_promised(name, kinds, least):
 
 
 def test_the_dials_of_story_follow_from_the_pilot():
-    written = json.loads((DATA / "story" / "pilot.json").read_text(encoding="utf-8"))
+    written = json.loads((DATA / "pilot" / "dials.json").read_text(encoding="utf-8"))
     assert written == json.loads(json.dumps(choose_dials.report()))
 
 
@@ -194,7 +194,7 @@ def test_efforts_are_as_their_source_says():
 
 @pytest.mark.parametrize("name", bundled())
 def test_every_setting_has_its_card(name):
-    assert (DATA / "cards" / f"{name}.md").exists(), "run python data/make_cards.py"
+    assert (DATA / "cards" / f"{name}.md").exists(), "run python data/scripts/make_cards.py"
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_the_data_is_small():
 
 
 def test_the_scripts_run_from_anywhere(tmp_path):
-    script = DATA / "make_questions.py"
+    script = DATA / "scripts" / "make_questions.py"
     subprocess.run(
         [sys.executable, script, "--pilot", tmp_path], cwd=tmp_path, check=True, capture_output=True
     )

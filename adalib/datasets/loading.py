@@ -267,11 +267,13 @@ def _has_numbers(record: dict[str, Any]) -> bool:
 
 def _read_text(question: str, read: dict[str, Any], where: str) -> QuestionWithFeatures:
     """Return a question with the numbers that were computed from its text."""
-    fields = (("features", FEATURES, _ANY_NUMBER), ("ngrams", BUCKETS, _NGRAM_COUNT))
-    for name, width, rule in fields:
-        entries = _numbers(read[name], f'{where}: "{name}"', rule)
-        if len(entries) != width:
-            raise DataError(f'{where}: "{name}" has {len(read[name])} entries; give {width}')
+    for name, rule in (("features", _ANY_NUMBER), ("ngrams", _NGRAM_COUNT)):
+        _numbers(read[name], f'{where}: "{name}"', rule)
+    if len(read["features"]) < FEATURES or len(read["ngrams"]) != BUCKETS:
+        raise DataError(
+            f'{where}: "read" has {len(read["features"])} features and {len(read["ngrams"])} '
+            f"ngrams; give at least {FEATURES}, and {BUCKETS}"
+        )
     return QuestionWithFeatures(question, read["features"], read["ngrams"])
 
 

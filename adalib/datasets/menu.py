@@ -24,7 +24,7 @@ from adalib.vote.estimators import Ties
 class Menu:
     """The same questions answered by several models, or by one model at several efforts.
 
-    Explained in the chapter "Several models, several efforts".
+    Explained in the chapter "What an answer costs".
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Menu:
         """Return the same answers at other prices, ``per`` token or per answer.
 
         The default is per token if all models have tokens. Priced per answer, all questions pay
-        the same. Explained in the chapter "Several models, several efforts".
+        the same. Explained in the chapter "What an answer costs".
         """
         if per == "samples":
             return Menu(self.models, prices, unit=dict(prices))
@@ -178,8 +178,8 @@ class Menu:
         Columns are arms, named "model xb", in the order of their average cost; the estimate is
         that of `Responses.table`. If questions pay for their own tokens, costs have one row per
         question. Where an arm happened to be cheaper than one to its left, it is charged as much
-        as that one, because costs never fall along a row. Explained in the chapter "Several
-        models, several efforts".
+        as that one, because costs never fall along a row. Explained in the chapter "What an answer
+        costs".
         """
         acc = {
             name: responses.table(budgets, estimator, ties).acc

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.responses import Responses
 from adalib.table import UtilityTable
+from adalib.tolerances import SUM
 from adalib.vote.iid import acc_iid
 
 _BUDGETS = (1, 2, 4, 8, 16)
@@ -23,7 +24,7 @@ _BUDGETS = (1, 2, 4, 8, 16)
 class Population:
     """Questions given by their answer distributions.
 
-    Explained in the chapter "Estimation".
+    Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class Population:
                 f"probs must be a table of N questions by m answers, got shape {probs.shape}"
             )
         n, m = probs.shape
-        bad = np.flatnonzero(~((probs >= 0).all(axis=1) & (np.abs(probs.sum(axis=1) - 1) < 1e-9)))
+        bad = np.flatnonzero(~((probs >= 0).all(axis=1) & (np.abs(probs.sum(axis=1) - 1) < SUM)))
         if bad.size:
             raise ValueError(
                 f"row {bad[0]} of probs is not a distribution: it needs entries >= 0 that sum to 1"
@@ -111,7 +112,7 @@ class Population:
 
         Column 0 is the correct answer, column 1 the empty one, and every other answer has its own.
         These questions are a little more varied than the real ones. Explained in the chapter
-        "Estimation".
+        "Is a gain real?".
 
         Examples
         --------
@@ -183,7 +184,7 @@ def two_answer(p: ArrayLike) -> Population:
 
     .. math:: Acc(2m) = Acc(2m - 1) = \sum_{i \ge m} \binom{2m - 1}{i} p^i (1 - p)^{2m - 1 - i}
 
-    Explained in the chapter "Estimation".
+    Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------
@@ -209,7 +210,7 @@ def flat_null(n: int, seed: int = 0) -> Population:
 
     Two questions in five are a fair coin between two answers, with a true curve that is flat at
     1/2. Of the others, half are always right and half always wrong. Explained in the chapter
-    "Estimation", and used as the control in the chapter "Results and ablations".
+    "Is a gain real?", and used as the control in the chapter "The test".
 
     Parameters
     ----------
@@ -238,7 +239,7 @@ def beta_population(n: int, a: float, b: float, *, wrong: int = 4, seed: int = 0
     """Make questions whose probability of a correct answer is drawn from Beta(a, b).
 
     How the wrong answers share the rest is drawn too, each way equally probable.
-    Explained in the chapter "Estimation".
+    Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------

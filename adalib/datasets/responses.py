@@ -29,15 +29,15 @@ from adalib.vote.estimators import ESTIMATORS, Ties
 REQUIRED = ("id", "question", "gold", "answers")  # the fields that every line of a file has
 _COLUMNS = ("ids", "questions", "golds", "answers")
 SAMPLED = ("correct", "tokens", "logprob", "entropy")  # fields with one number per sample
-FEATURES = 18  # features of the text that a `QuestionWithFeatures` carries
+FEATURES = 15  # features of the text, at least, that a `QuestionWithFeatures` carries
 BUCKETS = 512  # counts of hashed n-grams that it carries
 
 
 class QuestionWithFeatures(str):
     """A question that carries numbers computed from its text, so that policies need no text.
 
-    Features are those of `text_features` and `adabook.paper.ablations.extra_features`; n-grams are
-    those of `ngram_counts`.
+    The first features are those of `text_features`, and more may follow; n-grams are those of
+    `ngram_counts`.
     """
 
     features: tuple[float, ...]
@@ -226,7 +226,7 @@ class Responses:
     ) -> UtilityTable:
         """Estimate the accuracy of a majority vote over b samples, for every question and budget.
 
-        Explained in the chapter "Estimation".
+        Explained in the chapter "Is a gain real?".
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class Responses:
 
         The samples of a half keep their order. Choose on one half and score on the other, and the
         score is honest. Extra fields with R values per question are dealt in the same way.
-        Explained in the chapter "Estimation".
+        Explained in the chapter "Is a gain real?".
         """
         if self.samples < 2:
             raise DataError(
@@ -309,7 +309,7 @@ class Responses:
         """Return one sample of every question, given by its place from 0, and the others.
 
         Extra fields with R values per question are dealt in the same way. Explained in the chapter
-        "Learning".
+        "The paper".
         """
         if not 0 <= sample < self.samples or self.samples < 2:
             mend = "sample at least two answers per question, and give a place from 0"
@@ -387,7 +387,7 @@ def first_vote_table(
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
 
-    Ties are shared. Explained in the chapter "Learning".
+    Ties are shared. Explained in the chapter "The paper".
 
     Parameters
     ----------

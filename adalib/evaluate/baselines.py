@@ -20,6 +20,7 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import QuestionWithFeatures, Responses
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable, check_table
+from adalib.tolerances import SUM, TIE, meets, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ class Plan:
     """The probability of each budget for each question.
 
     Labels are probabilities of 0 and 1, and a random mix has the same row for every question.
-    Expected accuracy and cost are exact. Explained in the chapter "Results and ablations".
+    Expected accuracy and cost are exact. Explained in the chapter "The test".
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class Plan:
                 f"weights have shape {weights.shape}; "
                 "give one row per question and one column per budget"
             )
-        sums_to_one = np.abs(weights.sum(axis=1) - 1) < 1e-9
+        sums_to_one = np.abs(weights.sum(axis=1) - 1) < SUM
         bad = np.flatnonzero(~((weights >= 0).all(axis=1) & sums_to_one))
         if bad.size:
             raise ValueError(
@@ -202,7 +203,7 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     upgraded = 0
     if unspent > 0:
         # The fewest that spend all of it; a hair less is rounding.
-        upgraded = int(np.searchsorted(rise.cumsum(), unspent * (1 - 1e-12))) + 1
+        upgraded = int(np.searchsorted(rise.cumsum(), unspent * (1 - TIE))) + 1
     labels = np.zeros(n, dtype=int)
     labels[longest_first[:upgraded]] = k - 1
     return from_labels(labels, k)
@@ -229,7 +230,7 @@ def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
 
     The columns are independent and Gaussian, rounded to a tenth, because counts made from a text
     repeat their values too, and because trees then grow faster. Explained in the chapter
-    "Learning".
+    "The paper".
 
     Parameters
     ----------
@@ -266,9 +267,9 @@ def _average_costs(cost: ArrayLike) -> np.ndarray:
 def _largest_within(cost: ArrayLike, budget: float) -> tuple[np.ndarray, int]:
     """Return the columns' costs and the most expensive column within the budget, to rounding."""
     costs = _average_costs(cost)
-    if not np.isfinite(budget) or budget < costs[0] * (1 - 1e-12):
+    if not np.isfinite(budget) or not meets(budget, costs[0]):
         raise ValueError(
             f"the budget is {budget}; give a finite number, at least the cheapest column's "
             f"{costs[0]:g}"
         )
-    return costs, int(costs.searchsorted(budget * (1 + 1e-12), side="right")) - 1
+    return costs, int(costs.searchsorted(within(budget), side="right")) - 1

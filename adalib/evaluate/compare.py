@@ -17,8 +17,8 @@ import numpy as np
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
+from adalib.evaluate.learners import Learner, Planner, planning_policies
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import Learner, Planner, planning_policies
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.published_rules import PEERS, TunedRules
 from adalib.sequential.race import PricedRace
@@ -42,7 +42,7 @@ def compare(
 
     Label and curve policies decide before asking. Of one model's answers, priced stopping and its
     peers decide while answers arrive, and where tokens are paid, the race starts several at once.
-    Explained in the chapter "Results and ablations".
+    Explained in the chapter "The test".
 
     Parameters
     ----------

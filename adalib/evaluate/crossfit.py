@@ -55,7 +55,7 @@ def score_oracle(
 
     With two tables from separate samples the score is honest. With the truth of a simulated
     population as the second table it is exact, and with the same table twice it is the in-sample
-    oracle. Explained in the chapter "Estimation".
+    oracle. Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def cross_fitted_oracle(
 
     Both halves choose in turn. The expected value is the true accuracy of labels chosen on R/2
     samples. It does not exceed that of the best allocation, and an oracle with all R samples would
-    usually do better. Explained in the chapter "Estimation".
+    usually do better. Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def rehearse_oracle(
 ) -> OracleScore:
     """Let the oracle choose on simulated samples, many times over, and score it on the truth.
 
-    Explained in the chapter "Estimation".
+    Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------

@@ -22,8 +22,7 @@ from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses, first_vote_table, joined
 from adalib.evaluate.baselines import PLANS, Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, with_class_numbers
-from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
-from adalib.evaluate.trials import (
+from adalib.evaluate.learners import (
     BASELINES,
     Fold,
     Half,
@@ -35,18 +34,17 @@ from adalib.evaluate.trials import (
     checked_learners,
     run_folds,
 )
+from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.learn.curve_policy import CurvePolicy
-from adalib.learn.embedding import DIMS, embedding_of, question_values
-from adalib.learn.features import TEXT_FEATURES, text_features
+from adalib.learn.describe import DESCRIBED, describe
 from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
+from adalib.tolerances import meets
 
 #: Training questions that a fold learns from, at most: the text's prior takes time with their
 #: cube. More may do better.
 TAUGHT = 1000
-#: Names of what is read off a text, in the order of `question_values`.
-_DESCRIBED = [*TEXT_FEATURES[:-1], *(f"embedding_{j}" for j in range(DIMS))]
 
 #: How a half of the answers, Responses or a Menu, becomes a table: a function of them and of the
 #: budgets on offer.
@@ -57,7 +55,7 @@ MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 class Protocol:
     """How `held_out` deals questions and answers into parts that teach and parts that score.
 
-    Explained in the chapter "Results and ablations".
+    Explained in the chapter "The test".
 
     Parameters
     ----------
@@ -98,7 +96,7 @@ class PaidFeatures:
     """Features that were read off a first answer, and what becomes of that answer.
 
     Such features are not free: the model had to answer once. Either that answer opens the vote, or
-    it is thrown away and its cost is added. Explained in the chapter "Learning".
+    it is thrown away and its cost is added. Explained in the chapter "The paper".
 
     Parameters
     ----------
@@ -140,7 +138,7 @@ def held_out(
 
     One half of every question's samples teaches and the other half scores, both ways round. The
     questions are dealt into folds, and each is scored by models that learned from the others.
-    Explained in the chapter "Results and ablations"; ``learners`` in the chapter "Learning".
+    Explained in the chapter "The test"; ``learners`` in the chapter "The paper".
 
     Parameters
     ----------
@@ -155,12 +153,12 @@ def held_out(
         increasing order.
     learners : mapping of str to learner, optional
         What learns, by the name of its rows. A policy that plans has ``fit`` and ``predict``
-        (`adalib.evaluate.trials.Planner`); anything else has ``trial``, which returns what each
-        question cost and how accurate it was (`adalib.evaluate.trials.Learner`). Default:
+        (`adalib.evaluate.learners.Planner`); anything else has ``trial``, which returns what each
+        question cost and how accurate it was (`adalib.evaluate.learners.Learner`). Default:
         ``label`` and ``curve``.
     features : DataFrame, array_like of shape (N, d), or PaidFeatures, optional
-        What is known of a question before it is asked. Default: `text_features`, and a small
-        `TextEmbedding` fitted in every fold.
+        What is known of a question before it is asked. Default: `describe`, by an embedding
+        fitted in every fold.
     noises : int
         Number of noise policies per half, so that the control does not rest on one draw; with 0
         there is no such row.
@@ -331,7 +329,7 @@ def unseen_curves(
     """Predict the curve of every question with a `CurvePolicy` that learned from the other folds.
 
     The policy learns from all samples of those questions, and from none of the question's own.
-    Explained in the chapter "Learning".
+    Explained in the chapter "The paper".
 
     Parameters
     ----------
@@ -374,7 +372,7 @@ def check_targets(targets: Sequence[float], cost: np.ndarray) -> list[float]:
     for target in wanted:
         if not np.isfinite(target):
             raise ValueError(f"target {target} cannot be met: give a finite number")
-        if target < cheapest * (1 - 1e-12):
+        if not meets(target, cheapest):
             least = f"the cheapest budget costs {cheapest:g}, give at least that"
             raise ValueError(f"target {target:g} cannot be met: {least}")
     return wanted
@@ -387,13 +385,10 @@ def oracles_at(table: UtilityTable, targets: Sequence[float]) -> list[tuple[floa
 
 
 @lru_cache(maxsize=32)
-def _described(train: tuple[str, ...], texts: tuple[str, ...]) -> np.ndarray | None:
-    """Describe all texts, with an embedding fitted to the training ones; None if those are blank.
-
-    The result is cached, since settings often share their questions.
-    """
-    embedding = embedding_of(train)
-    return None if embedding is None else question_values(embedding, texts)
+def _described(train: tuple[str, ...], texts: tuple[str, ...]) -> pd.DataFrame:
+    """Do as `describe`; the result is cached, since settings often share their questions."""
+    values = describe(train, texts)
+    return pd.DataFrame(values, columns=DESCRIBED[: values.shape[1]])
 
 
 def _folds(
@@ -405,21 +400,17 @@ def _folds(
 ) -> Iterator[Fold]:
     """Yield, fold by fold, the rows that teach, those that are scored, and their features."""
     texts = np.array(responses.questions, dtype=object)
-    given = pd.DataFrame(
-        text_features(responses.questions) if features is None else features
-    ).reset_index(drop=True)
+    given = None if features is None else pd.DataFrame(features).reset_index(drop=True)
     draw = np.random.default_rng(seed)
     for out in np.unique(fold):
         train = subsample(np.flatnonzero(fold != out), taught, draw)
         test = np.flatnonzero(fold == out)
         rows = np.concatenate([train, test])
-        described = (
-            _described(tuple(texts[train]), tuple(texts[rows])) if features is None else None
-        )
-        if described is None:
-            yield Fold(train, test, given)
+        if given is None:
+            described = _described(tuple(texts[train]), tuple(texts[rows]))
+            yield Fold(train, test, described.set_axis(rows))
         else:
-            yield Fold(train, test, pd.DataFrame(described, rows, _DESCRIBED))
+            yield Fold(train, test, given)
 
 
 def _votes(responses: Responses | Menu, first: Responses | None) -> tuple[Responses | None, Any]:

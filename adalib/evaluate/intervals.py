@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adalib.tolerances import TIE
+
 _CHUNK = 1 << 17  # numbers that are worked on at a time: a megabyte
 _IMAGINARY = 2 / 3  # weight of the imaginary question; see the notes of `cautious_bound`
 
@@ -202,7 +204,7 @@ def _nearest_of(far: np.ndarray, critical: float, times: float) -> np.ndarray:
         return 2 * (logs + weight * np.log(total(d, columns) / weight)) - critical
 
     mean = np.zeros(far.shape[1])
-    moved = np.flatnonzero(scale > 1e-12)  # where all questions are at the bound, so is the mean
+    moved = np.flatnonzero(scale > TIE)  # where all questions are at the bound, so is the mean
     if moved.size:
         # Both ends are far beyond where the root can be.
         ends = (-critical / len(far) - 20, np.log(weight) / 2 + 10)

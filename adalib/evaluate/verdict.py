@@ -24,8 +24,8 @@ from adalib.evaluate.intervals import (
     in_points,
     mean_interval,
 )
+from adalib.evaluate.learners import BASELINES
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.trials import BASELINES
 
 _FIRST = 1 / 20  # of the questions only choose, since there is none before them
 
@@ -63,7 +63,7 @@ def verdict(
 
     The intervals in the text are the ordinary ones of `mean_interval`. If stopping rules were
     tried, the policies that decide before asking are judged a second time without them.
-    Explained in the chapter "Results and ablations", and the chapter "When to stop".
+    Explained in the chapter "The test", and the chapter "When to stop".
 
     Parameters
     ----------

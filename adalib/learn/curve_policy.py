@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.files import numbers, reading
 from adalib.learn import trees
-from adalib.learn.policy import VERSION, LearnedPolicy
+from adalib.learn.policy import LearnedPolicy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import check_price, oracle_labels
 from adalib.table import check_table
+from adalib.tolerances import meets
 
 
 class CurvePolicy(LearnedPolicy):
@@ -26,7 +26,7 @@ class CurvePolicy(LearnedPolicy):
     At price lam a question gets the budget with the largest predicted accuracy minus lam times its
     cost, so one model serves every budget. Where costs differ by question, a new question is
     expected to pay their mean at each budget. An estimator in the manner of scikit-learn, like
-    `LabelPolicy`. Explained in the chapter "Learning".
+    `LabelPolicy`. Explained in the chapter "The paper".
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class CurvePolicy(LearnedPolicy):
         """Return the lowest price at which the training questions cost at most ``budget``."""
         self._check_fitted()
         prices, costs = self.prices_
-        if not budget >= costs[0] * (1 - 1e-12):
+        if not meets(budget, costs[0]):
             raise ValueError(
                 f"the budget is {budget}; the cheapest allocation costs {costs[0]:g}, "
                 "give at least that"
@@ -172,35 +172,6 @@ class CurvePolicy(LearnedPolicy):
 
     def _train(self, values: np.ndarray, acc: np.ndarray) -> Any:
         return trees.unfitted(self.model, trees.regressor(self.seed)).fit(values, acc)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fitted policy as plain values, from which `from_dict` makes the same one."""
-        shared = self._shared_values("curve")
-        prices, costs = self.prices_
-        return shared | {
-            "cost": self.cost_.tolist(),
-            "prices": prices.tolist(),
-            "costs": costs.tolist(),
-            "trees": trees.to_json(self.model_, self.n_features_in_),
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> CurvePolicy:
-        """Make the policy that `to_dict` described; DataError if it is damaged or another thing."""
-        policy = cls()
-        with reading(data, "curve", VERSION):
-            policy._take_shared_values(data)
-            width = policy.n_features_in_
-            policy.model_ = trees.from_json(data["trees"], trees.regressor(policy.seed), width)
-            prices = numbers(data["prices"], "prices", (None,), 0)
-            costs = numbers(data["costs"], "costs", prices.shape, 0)
-            policy.prices_ = np.array([prices, costs])
-            if not prices.size or (np.diff(costs) < 0).any():
-                raise ValueError("its costs are not those of ever lower prices")
-            cost = numbers(data["cost"], "cost", (None,))
-            curve = _predict_curves(policy.model_, np.zeros((1, width)), cost.size)
-            _, policy.cost_ = check_table(curve, cost)
-        return policy
 
 
 def _predict_curves(model: Any, values: np.ndarray, k: int) -> np.ndarray:

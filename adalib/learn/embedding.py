@@ -17,15 +17,12 @@ import numpy as np
 
 from adalib.datasets.files import numbers, reading, whole
 from adalib.datasets.responses import BUCKETS, QuestionWithFeatures
-from adalib.learn.features import check_texts, text_values
+from adalib.learn.features import check_texts
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_matrix
 
-#: Columns of the embedding that policies read: enough to tell vocabularies apart, and quick to grow
-#: trees on.
-DIMS = 4
 _CHUNK = 1000  # texts embedded at a time, because the n-grams of each take thousands of bytes
 _MAX_CHARACTERS = 20_000  # of a text that are read: enough for a question, and a bound on the work
 _NGRAMS = (2, 4)
@@ -35,7 +32,7 @@ _VERSION = 1  # of what `to_dict` returns
 class TextEmbedding:
     """Turn texts into a few numbers each, learned from the texts it is fitted on.
 
-    Latent semantic analysis [1]_ of character n-grams. Explained in the chapter "Learning".
+    Latent semantic analysis [1]_ of character n-grams. Explained in the chapter "The paper".
 
     Parameters
     ----------
@@ -215,22 +212,6 @@ class TextEmbedding:
             raise ValueError(
                 "the embedding has not been fitted; call fit with training texts first"
             )
-
-
-def embedding_of(questions: Sequence[str]) -> TextEmbedding | None:
-    """Return the embedding that policies read, learned from questions; None if all are blank."""
-    if not any(question.strip() for question in questions):
-        return None
-    return TextEmbedding(DIMS).fit(questions)
-
-
-def question_values(embedding: TextEmbedding, questions: Sequence[str]) -> np.ndarray:
-    """Return what policies read off questions, a row each: `text_values`, then the embedding.
-
-    What is evaluated and what is served are both made here, so that they cannot differ.
-    """
-    embedded = [embedding.embed(question) for question in questions]
-    return np.column_stack([text_values(questions), np.reshape(embedded, (-1, embedding.dims))])
 
 
 def character_ngrams(word: str, lengths: tuple[int, int]) -> list[str]:

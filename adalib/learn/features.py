@@ -74,7 +74,7 @@ _LARGEST_NUMBER = 1e300
 def text_features(questions: Sequence[str], entropy: ArrayLike | None = None) -> pd.DataFrame:
     r"""Compute the paper's features of every question, safely on any text.
 
-    Explained in the chapter "Learning".
+    Explained in the chapter "The paper".
 
     Parameters
     ----------

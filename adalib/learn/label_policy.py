@@ -15,12 +15,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import has_fit_parameter
 
-from adalib.datasets.files import number, numbers, reading, whole
 from adalib.learn import trees
-from adalib.learn.policy import VERSION, LearnedPolicy
+from adalib.learn.policy import LearnedPolicy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
 from adalib.table import check_table
+from adalib.tolerances import within
 
 #: Folds that set the threshold of ``spend="budget"``. Models of fewer questions are less sure, so
 #: with few folds their threshold is too low for the model of all, and the policy overspends.
@@ -40,7 +40,7 @@ class LabelPolicy(LearnedPolicy):
 
     An estimator in the manner of scikit-learn: `sklearn.base.clone` copies it, and ``get_params``
     and ``set_params`` reach its parameters and those of the model. Explained in the chapter
-    "Learning"; other classifiers in the chapter "Results and ablations".
+    "The paper"; other classifiers in the chapter "The test".
 
     Parameters
     ----------
@@ -244,44 +244,13 @@ class LabelPolicy(LearnedPolicy):
         """Return the share of each feature in the trees, summing to 1.
 
         For XGBoost it is the share in their gain, as in the paper's figure. Explained in the
-        chapter "Results and ablations".
+        chapter "The test".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         if self.model_ is None:
             return pd.Series(0.0, index=names)
         return pd.Series(trees.gain_shares(self.model_, self.n_features_in_), index=names)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fitted policy as plain values, from which `from_dict` makes the same one."""
-        return self._shared_values("label") | {
-            "weighted": self.weighted,
-            "spend": self.spend,
-            "upgrade": self.upgrade_ and self.upgrade_._asdict(),
-            "classes": self.classes_.tolist(),
-            "trees": self.model_ and trees.to_json(self.model_, self.n_features_in_),
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> LabelPolicy:
-        """Make the policy that `to_dict` described; DataError if it is damaged or another thing."""
-        policy = cls()
-        with reading(data, "label", VERSION):
-            policy._take_shared_values(data)
-            policy.weighted = bool(data["weighted"])
-            policy.spend = data["spend"]
-            classes = numbers(data["classes"], "classes", (None,), 0, 10**6).astype(int)
-            if not classes.size or (np.diff(classes) < 1).any():
-                raise ValueError("its classes are not increasing column numbers")
-            policy.classes_ = classes
-            policy.upgrade_ = None if data["upgrade"] is None else _read_upgrade(data["upgrade"])
-            policy.model_ = None
-            if classes.size > 1:
-                model = trees.classifier(classes.size, policy.seed)
-                policy.model_ = trees.from_json(data["trees"], model, policy.n_features_in_)
-                if policy.model_.n_classes_ != classes.size:
-                    raise ValueError("its trees and its list of classes do not fit together")
-        return policy
 
 
 def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
@@ -290,7 +259,7 @@ def regret_weights(acc: ArrayLike, cost: ArrayLike, lam: float) -> np.ndarray:
     .. math:: M_\lambda(x_i) = \max_j (acc_{ij} - \lambda\, cost_{ij})
               - \min_j (acc_{ij} - \lambda\, cost_{ij})
 
-    Explained in the chapter "Learning".
+    Explained in the chapter "The paper".
 
     Parameters
     ----------
@@ -349,7 +318,7 @@ def _threshold(more: np.ndarray, low: np.ndarray, high: np.ndarray, budget: floa
     """
     in_order = np.argsort(-more, kind="stable")
     average = low.mean() + (high - low)[in_order].cumsum() / len(more)
-    upgraded = int(average.searchsorted(budget * (1 + 1e-12), side="right"))
+    upgraded = int(average.searchsorted(within(budget), side="right"))
     return float(more[in_order[upgraded]]) if upgraded < len(more) else -1.0
 
 
@@ -358,9 +327,3 @@ def _probability_above(classes: np.ndarray, model: Any, values: np.ndarray, low:
     if model is None or not len(values):
         return np.full(len(values), float(classes[0] > low))
     return np.asarray(model.predict_proba(values), dtype=float)[:, classes > low].sum(axis=1)
-
-
-def _read_upgrade(data: dict[str, Any]) -> Upgrade:
-    """Read both columns and the threshold of a saved policy."""
-    low, high = (whole(data[name], name, 0, 10**6) for name in ("low", "high"))
-    return Upgrade(low, high, number(data["threshold"], "threshold", -1, 1))

@@ -1,14 +1,12 @@
-"""The default models of the policies, boosted trees, and how they are saved.
+"""The default models of the policies: boosted trees.
 
 Where XGBoost is not installed (in a browser, for example), scikit-learn's histogram trees replace
-it with the same settings. They learn nearly the same, and a warning announces them. Only the trees
-of XGBoost are saved, in its own JSON; the others are grown again from the data.
+it with the same settings. They learn nearly the same, and a warning announces them.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import warnings
 from typing import Any
 
@@ -25,8 +23,6 @@ LIBRARY = "XGBoost" if xgboost else "scikit-learn's HistGradientBoosting"
 
 _warn_once = functools.cache(warnings.warn)  # a notebook would repeat it with every cell
 _COMMON: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "verbosity": 0}
-# What XGBoost keeps of every node of a tree, one list each.
-_NODE_LISTS = ("left_children", "right_children", "split_indices", "split_conditions")
 
 
 def classifier(classes: int, seed: int) -> Any:
@@ -113,62 +109,3 @@ def gain_shares(model: Any, width: int) -> np.ndarray:
     count = np.bincount(splits["feature_idx"], minlength=width)
     mean_gain = total_gain / np.maximum(count, 1)
     return mean_gain / (mean_gain.sum() or 1)
-
-
-def to_json(model: Any, width: int) -> dict[str, Any]:
-    """Return the trees as XGBoost describes them; ValueError for any other model."""
-    if not xgboost or not isinstance(model, xgboost.XGBModel):
-        raise ValueError(
-            f"only trees of XGBoost can be saved, not {type(model).__name__}, "
-            "which could only be pickled; fit the policy again from its data"
-        )
-    document = json.loads(model.get_booster().save_raw("json"))
-    _check_trees(document, width)
-    return document
-
-
-def from_json(document: dict[str, Any], model: Any, width: int) -> Any:
-    """Fill an unfitted model of XGBoost with saved trees; ValueError if they are damaged."""
-    if not xgboost:
-        raise ValueError("its trees need XGBoost, which is not installed")
-    _check_trees(document, width)
-    try:
-        model.load_model(bytearray(json.dumps(document), "utf-8"))
-    except xgboost.core.XGBoostError as error:
-        raise ValueError(str(error).strip().splitlines()[-1]) from None
-    return model
-
-
-def _check_trees(document: dict[str, Any], width: int) -> None:
-    """Raise ValueError unless every path in every tree ends in a leaf, and no list is too short.
-
-    XGBoost's own reader does not look: a child that is its own ancestor, or a place beyond the end
-    of a list, would end the process.
-    """
-    learner = document["learner"]
-    if learner["gradient_booster"]["name"] != "gbtree":
-        raise ValueError("its model is not made of trees")
-    sizes = learner["learner_model_param"]
-    outputs = max(int(sizes["num_class"]), int(sizes["num_target"]), 1)
-    forest = learner["gradient_booster"]["model"]
-    for tree, output in zip(forest["trees"], forest["tree_info"], strict=True):
-        count = int(tree["tree_param"]["num_nodes"])
-        left, right, feature, _ = (_integers(tree[name], count) for name in _NODE_LISTS)
-        weights = len(tree.get("leaf_weights", ()))
-        place = np.arange(count)
-        leaf = left == -1
-        # A leaf of several outputs has the place of its weights where others have a child.
-        leaf_is_sound = leaf & (right < max(weights // outputs, 1))
-        goes_down = (left > place) & (right > place) & (left < count) & (right < count)
-        if not (leaf_is_sound | goes_down).all() or not count or not 0 <= output < outputs:
-            raise ValueError("its nodes do not form trees")
-        if not ((feature >= 0) & (feature < width)).all():
-            raise ValueError("its trees ask for a feature that the policy does not have")
-
-
-def _integers(values: Any, count: int) -> np.ndarray:
-    """Return a list of so many numbers as an array of integers."""
-    array = np.array(values, dtype=float)
-    if array.shape != (count,):
-        raise ValueError("the lists of its nodes differ in length")
-    return array.astype(int)

@@ -109,9 +109,10 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         self.repeats = repeats
         self.seed = seed
         self.exact = exact
-        self.schedule = np.array(_SCHEDULE if schedule is None else schedule, dtype=int)
-        if not self.schedule.size or self.schedule[0] < 1 or (np.diff(self.schedule) < 1).any():
+        self.offered = np.array(_SCHEDULE if schedule is None else schedule, dtype=int)
+        if not self.offered.size or self.offered[0] < 1 or (np.diff(self.offered) < 1).any():
             raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")
+        self.schedule = self.offered  # until a fit leaves out what its answers cannot fill
 
     def fit(
         self,
@@ -135,7 +136,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         PricedStopping
             The policy itself.
         """
-        self.schedule = self.schedule[self.schedule <= responses.samples]
+        self.schedule = self.offered[self.offered <= responses.samples]
         if not self.schedule.size:
             raise ValueError(
                 f"{responses.source}: has {responses.samples} answers, fewer than "
@@ -162,7 +163,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         itself = first_stops(self.coefficients, features) if features else left_out
         plain = self._plain_members(evidence)
         plain_stops = self._stops(evidence, plain)
-        priced = [Member(None, price=number) for number in range(self.prices.size)]
+        priced = [Member(None, price_index=number) for number in range(self.prices.size)]
         self.members = priced + plain
         self.accuracies = _mean_at(value, np.column_stack([left_out, plain_stops]))
         self.costs = _mean_at(paid, np.column_stack([itself, plain_stops]))
@@ -175,11 +176,13 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         self.costs = self.costs[best]
         self.accuracies = self.accuracies[best]
         # The prices of members that go are forgotten, so the others are numbered anew.
-        numbers_kept = [member.price for member in kept if member.rule is None]
+        numbers_kept = [member.price_index for member in kept if member.rule is None]
         self.prices = self.prices[numbers_kept]
         self.coefficients = [fitted[..., numbers_kept] for fitted in self.coefficients]
         self.members = [
-            Member(None, price=numbers_kept.index(member.price)) if member.rule is None else member
+            Member(None, price_index=numbers_kept.index(member.price_index))
+            if member.rule is None
+            else member
             for member in kept
         ]
 
@@ -247,6 +250,11 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         gain = self.accuracies[high] - self.accuracies[low]
         return max(float(gain / (self.costs[high] - self.costs[low])), 0.0)
 
+    def limited_to(self, answers: int) -> Self:
+        policy = super().limited_to(answers)
+        policy.offered = self.offered[self.offered <= answers]
+        return policy
+
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         if responses.samples < self.schedule[-1]:
             raise ValueError(
@@ -278,7 +286,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
             )
         nearest = int(np.abs(self.prices - price).argmin())
         streams = self.streams(responses, seed, repeats)
-        stops, _ = self.play([Member(None, price=nearest)], streams, features)
+        stops, _ = self.play([Member(None, price_index=nearest)], streams, features)
         return stops[:, 0], float(self.prices[nearest])
 
     def evidence(
@@ -304,7 +312,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
             stops[:, plain] = points_of(rules, evidence.states[count.name])
         priced = [j for j, member in enumerate(members) if member.rule is None]
         if priced and self.schedule.size > 1:
-            chosen = [members[j].price for j in priced]
+            chosen = [members[j].price_index for j in priced]
             coefficients = [fitted[:, chosen] for fitted in self.coefficients]
             stops[:, priced] = first_stops(coefficients, _checkpoint_features(evidence))
         return stops
@@ -342,7 +350,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         """Return a member of the library from its saved fields, checked."""
         if "rule" not in saved:
             last = self.prices.size - 1
-            return Member(None, price=whole(saved["price"], "a member's price", 0, last))
+            return Member(None, price_index=whole(saved["price"], "a member's price", 0, last))
         rule = _RULES[saved.pop("rule")]
         count = saved.pop("by")
         if count not in [one.name for one in self.counts()]:

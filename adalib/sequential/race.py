@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import number, numbers, whole
 from adalib.datasets.responses import Responses
-from adalib.sequential.course import Course, RaceOutcome, RaceTimeline, Waves
 from adalib.sequential.evidence import Evidence
+from adalib.sequential.heat import Heat, RaceOutcome, RaceTimeline, Waves
 from adalib.sequential.induction import CrossFit, by_fold
 from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
 from adalib.sequential.race_rules import (
@@ -39,6 +39,7 @@ from adalib.sequential.signals import SIGNALS, usual_signals
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.streams import Streams, make_streams
 from adalib.solve.hull import concave_hull
+from adalib.tolerances import TRAINED, meets
 
 #: Prices tried: accuracy per tokens of one average answer, and per time of one average answer.
 TOKEN_PRICES = np.geomspace(1e-3, 0.2, 10)
@@ -141,7 +142,7 @@ class PricedRace(PricedPolicy):
             )
         self.waiting_price = waiting_price
         self.waiting_limit = waiting_limit
-        self.most = most
+        self.most = self.offered = most  # a fit lowers the first where there are fewer answers
         self.repeats = repeats
         self.seed = seed
 
@@ -167,7 +168,7 @@ class PricedRace(PricedPolicy):
         PricedRace
             The policy itself.
         """
-        self.most = min(self.most, responses.samples)
+        self.most = min(self.offered, responses.samples)
         plain = plain_races(self.most)
         self.members = list(plain)  # so that as many answers are played back as any may start
         streams = self.streams(responses, self.seed, self.repeats)
@@ -185,7 +186,7 @@ class PricedRace(PricedPolicy):
         priced: list[PricedMember] = []
         averages: list[np.ndarray] = []
         plain_averages: list[np.ndarray] = []
-        # One first wave after the other, because a timeline keeps the courses of one at a time.
+        # One first wave after the other, because a timeline keeps the heats of one at a time.
         for start, races in groupby(plain, key=lambda race: race.start):
             if start in STARTS:
                 members, of_members = self._fit_priced(timeline, start, back)
@@ -296,7 +297,7 @@ class PricedRace(PricedPolicy):
         return max(member.answers for member in self.members)
 
     def price(self, budget: float) -> float:
-        if budget < self.costs.min() * (1 - 1e-9):
+        if not meets(budget, self.costs.min(), TRAINED):
             raise ValueError(
                 f"the budget is {budget:g}, below the cheapest race's {self.costs.min():g}"
             )
@@ -402,7 +403,7 @@ class PricedRace(PricedPolicy):
         This is what `adalib.held_out` asks of a learner.
         """
         policy = copy(self)
-        policy.most = min(self.most, train.answers.samples, test.answers.samples)
+        policy.offered = min(self.offered, train.answers.samples, test.answers.samples)
         policy.fit(train.answers, train.features, train.groups)
         played = policy.replay(test.answers, policy.affordable(targets), test.features)
         no_column = np.full(len(played.cost), -1.0)
@@ -428,7 +429,7 @@ class PricedRace(PricedPolicy):
         """Return the outcome of every stream under every member, arrays of shape (M, members)."""
         timeline = RaceTimeline(self, streams, features)
         outcomes: dict[int, RaceOutcome] = {}
-        # In the order of their first waves, because a timeline keeps the courses of one at a time.
+        # In the order of their first waves, because a timeline keeps the heats of one at a time.
         for place in sorted(range(len(members)), key=lambda place: members[place].start):
             member = members[place]
             if isinstance(member, PricedMember):
@@ -439,11 +440,11 @@ class PricedRace(PricedPolicy):
         return RaceOutcome(*(np.column_stack(columns) for columns in figures))
 
     def evidence(
-        self, course: Course, features: ArrayLike | None = None, *, trained_on: bool = False
+        self, heat: Heat, features: ArrayLike | None = None, *, trained_on: bool = False
     ) -> Evidence:
-        """Return what the signals know at every finish of a course."""
-        columns = np.arange(course.clock.shape[1])
-        return self.evidence_at(columns, course.streams, features, trained_on=trained_on)
+        """Return what the signals know at every finish of a heat."""
+        columns = np.arange(heat.clock.shape[1])
+        return self.evidence_at(columns, heat.streams, features, trained_on=trained_on)
 
     def fit_member(
         self, responses: Responses, start: int, token_price: float, waiting_price: float

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adalib.datasets.files import number, numbers, whole
-from adalib.sequential.course import Courses, RaceOutcome, RaceTimeline, Waves, race_features
 from adalib.sequential.evidence import Evidence
+from adalib.sequential.heat import Heats, RaceOutcome, RaceTimeline, Waves, race_features
 from adalib.sequential.rules import NEVER
 from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.votes import Votes
@@ -77,11 +77,11 @@ class PlainRace:
         """Return whether the leader is far enough ahead to close."""
         return votes.leader - votes.runner >= self.lead
 
-    def play(self, courses: Courses, count: VoteCount | None = None) -> RaceOutcome:
+    def play(self, heats: Heats, count: VoteCount | None = None) -> RaceOutcome:
         """Return every stream's outcome; leads are of plain votes, ``count`` gives the answer."""
-        course = courses.course(Waves(self.start, self.look, self.more))
-        plain = course.streams.votes()
-        votes = plain if count is None else count.count(course.streams)
+        heat = heats.heat(Waves(self.start, self.look, self.more))
+        plain = heat.streams.votes()
+        votes = plain if count is None else count.count(heat.streams)
         stops = self.leads(plain)
         stops[:, self.last - 1 :] = True
         stop = stops.argmax(axis=1)
@@ -90,9 +90,9 @@ class PlainRace:
         if self.more:
             started = np.where(stop >= self.look, self.answers, self.start)
         return RaceOutcome(
-            course.tokens[rows, stop],
-            votes.value[rows, course.last_tied[rows, stop]],
-            course.clock[rows, stop],
+            heat.tokens[rows, stop],
+            votes.value[rows, heat.last_tied[rows, stop]],
+            heat.clock[rows, stop],
             stop + 1,
             started,
         )
@@ -226,7 +226,7 @@ def settle_race(
     Parameters
     ----------
     timeline : RaceTimeline
-        Courses of the streams with their features.
+        Heats of the streams with their features.
     waves : Waves
         The answers that start. Where a second wave has not started, it is among the options.
     most : int
@@ -253,7 +253,7 @@ def settle_together(
     prices: np.ndarray,
     predictors: Sequence[Predictor],
 ) -> SettledRace:
-    """Settle a race by several predictors at once, which share its courses and features.
+    """Settle a race by several predictors at once, which share its heats and features.
 
     The gains that all of them are shown are those of the first one's decisions.
     """

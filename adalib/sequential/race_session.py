@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.ask.runner import Runner
-from adalib.sequential.course import Waves, race_features
 from adalib.sequential.evidence import LiveEvidence
+from adalib.sequential.heat import Waves, race_features
 from adalib.sequential.priced import PricedPolicy
 from adalib.sequential.race_rules import Finish, PlainRace, PricedMember, second_waves
 from adalib.sequential.session import checked_gain

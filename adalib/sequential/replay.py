@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from adalib.datasets.responses import Responses
 from adalib.sequential.streams import Cost, Streams, make_streams
 from adalib.solve.hull import concave_hull
+from adalib.tolerances import TRAINED, meets
 
 #: Orders in which a question is played back for scoring: each of 48 answers comes first once.
 REPLAYS = 48
@@ -44,7 +45,7 @@ def mix_for(cost: ArrayLike, accuracy: ArrayLike, budget: float) -> Mix:
     """Return the best mix of two rules that costs at most ``budget`` on average."""
     cost = np.asarray(cost, dtype=float)
     accuracy = np.asarray(accuracy, dtype=float)
-    if not budget >= cost.min() * (1 - 1e-9):
+    if not meets(budget, cost.min(), TRAINED):
         raise ValueError(
             f"the budget is {budget}; the cheapest rule costs {cost.min():g}, give at least that"
         )
@@ -115,6 +116,12 @@ class RuleLibrary(Library, ABC):
 
     schedule: np.ndarray
 
+    def limited_to(self, answers: int) -> Self:
+        """Return a copy, to be fitted, that asks for at most so many answers."""
+        policy = copy(self)
+        policy.schedule = self.schedule[self.schedule <= answers]
+        return policy
+
     def streams(self, responses: Responses, seed: int, repeats: int) -> Streams:
         """Play the answers back, as many per question as a member may ask for."""
         longest = int(self.schedule[-1])
@@ -179,10 +186,8 @@ class RuleLibrary(Library, ABC):
         self, train: Any, test: Any, targets: Sequence[float]
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Learn from ``train`` and return cost and accuracy on ``test``, for `adalib.held_out`."""
-        policy: Any = copy(self)
         # One half may have an answer more than the other; plan for what both have.
-        longest = min(train.answers.samples, test.answers.samples)
-        policy.schedule = self.schedule[self.schedule <= longest]
+        policy: Any = self.limited_to(min(train.answers.samples, test.answers.samples))
         policy.fit(train.answers, train.features, train.groups)
         # These questions may take more tokens than the average.
         budgets = policy.affordable(targets)

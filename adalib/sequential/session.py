@@ -17,16 +17,16 @@ from adalib.sequential.rules import Rule
 
 
 class Member(NamedTuple):
-    """A member of a policy's library: a plain rule on one count, or the priced rule of a number."""
+    """A member of a library: a plain rule on one count, or the rule fitted at one price."""
 
     rule: Rule | None  #: None for a priced rule
     by: str = "votes"  #: the count that a plain rule looks at
-    price: int = -1  #: the number of a priced rule's price
+    price_index: int = -1  #: which of the policy's prices a priced rule has
 
     def to_dict(self) -> dict[str, Any]:
         """Return the member as plain values."""
         if self.rule is None:
-            return {"price": self.price}
+            return {"price": self.price_index}
         return {"rule": type(self.rule).__name__, "by": self.by, **vars(self.rule)}
 
 
@@ -134,9 +134,9 @@ class Session:
 
     def _stops(self, checkpoint: int) -> bool:
         """Return whether the rule stops at this checkpoint."""
-        rule, count, price = self._member
+        rule, count, price_index = self._member
         if rule is not None:
             return bool(rule.stops(self._evidence.votes(count)))
-        fitted = self._policy.coefficients[checkpoint][:, price]
+        fitted = self._policy.coefficients[checkpoint][:, price_index]
         features = self._evidence.now().features()
         return bool(checked_gain(fitted[0] + features @ fitted[1:]) <= 0)

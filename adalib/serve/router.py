@@ -33,7 +33,8 @@ from adalib.datasets.files import (
 )
 from adalib.datasets.folds import subsample
 from adalib.datasets.responses import Responses
-from adalib.learn.embedding import TextEmbedding, embedding_of, question_values
+from adalib.learn.describe import describe, embedding_of
+from adalib.learn.embedding import TextEmbedding
 from adalib.sequential.priced import LEAST
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.race import PricedRace
@@ -479,4 +480,4 @@ def in_words(error: BaseException) -> str:
 
 def _features(embedding: TextEmbedding | None, questions: Sequence[str]) -> np.ndarray | None:
     """Return the features of questions, a row each, as `held_out` has them."""
-    return None if embedding is None else question_values(embedding, questions)
+    return None if embedding is None else describe(embedding, questions)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adalib.solve.oracle import TIE, Random, average, labels_at
+from adalib.solve.oracle import Random, average, labels_at
 from adalib.table import takes_table
+from adalib.tolerances import within
 
 _BRACKET = (0.0, 5.0)  # the lowest and the highest price that the paper considers
 
@@ -205,10 +206,10 @@ def _halve(acc: np.ndarray, cost: np.ndarray, budget: float, iterations: int) ->
     def cost_at(price: float) -> float:
         return average(cost, labels_at(acc, cost, price, "first"))
 
-    within = budget * (1 + TIE)  # averages are rounded
+    most = within(budget)
     cost_lo = cost_at(lo)
     cost_hi = cost_at(hi)
-    if cost_hi > within:
+    if cost_hi > most:
         raise ValueError(
             f"price {hi:g} still costs {cost_hi:g} per question, more than the budget {budget:g}; "
             f"raise the budget to at least {cost[..., 0].mean():g}, or give costs in a smaller unit"
@@ -218,7 +219,7 @@ def _halve(acc: np.ndarray, cost: np.ndarray, budget: float, iterations: int) ->
         mid = (lo + hi) / 2
         cost_mid = cost_at(mid)
         path.append((lo, hi, mid, cost_lo, cost_hi, cost_mid))
-        if cost_mid > within:
+        if cost_mid > most:
             lo = mid
             cost_lo = cost_mid
         else:
@@ -226,7 +227,7 @@ def _halve(acc: np.ndarray, cost: np.ndarray, budget: float, iterations: int) ->
             cost_hi = cost_mid
     above = _point(acc, cost, lo)
     # If even the lowest price is within the budget, that price is the answer.
-    feasible = above if cost_lo <= within else _point(acc, cost, hi)
+    feasible = above if cost_lo <= most else _point(acc, cost, hi)
     columns = ("lo", "hi", "mid", "cost_lo", "cost_hi", "cost_mid")
     closest = min(feasible, above, key=lambda point: abs(point.cost - budget))
     return Bisection(

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.solve.oracle import TIE
+from adalib.tolerances import TIE
 
 _BLOCK = 150_000  # numbers that stay in the processor's cache while their questions walk
 

@@ -16,9 +16,7 @@ import numpy as np
 from adalib.solve.frontier import Allocation, Frontier
 from adalib.solve.oracle import average
 from adalib.table import takes_table
-
-# Losses that differ by less are equal; so are costs, relative to the budget.
-_TOLERANCE = 1e-12
+from adalib.tolerances import TIE
 
 
 class IntegerOptimum(NamedTuple):
@@ -108,27 +106,27 @@ def _improve(acc: np.ndarray, cost: np.ndarray, start: Allocation) -> list[tuple
     and none gains more than ``lam * room``.
     """
     lam = start.lam
-    room = len(acc) * (start.slack + _TOLERANCE * start.budget)
+    room = len(acc) * (start.slack + TIE * start.budget)
     largest_gap = lam * room
     loss, extra = _against(acc, cost, start)
     second = _second_best(loss, start.labels)
     rows = np.argsort(second, kind="stable")
-    rows = rows[second[rows] <= largest_gap + _TOLERANCE]
+    rows = rows[second[rows] <= largest_gap + TIE]
     # The most that the rows not opened yet could still save (a negative extra cost).
-    saving = np.where(loss[rows] <= largest_gap + _TOLERANCE, extra[rows], 0.0).min(axis=1)
+    saving = np.where(loss[rows] <= largest_gap + TIE, extra[rows], 0.0).min(axis=1)
     still_saved = np.append(np.cumsum(saving[::-1])[::-1], 0.0)[1:]
     spent = np.zeros(1)  # one entry per undominated state
     lost = np.zeros(1)
     history = []  # per opened row: the state that each state came from, and the column it chose
     for row, saved_later in zip(rows, still_saved, strict=True):
         gap = largest_gap - np.max((lam * spent - lost)[spent <= room])
-        if gap <= _TOLERANCE or second[row] > gap + _TOLERANCE:
+        if gap <= TIE or second[row] > gap + TIE:
             break  # no choice of this row, or of any later one, can be part of a better allocation
-        options = np.flatnonzero(loss[row] <= gap + _TOLERANCE)
+        options = np.flatnonzero(loss[row] <= gap + TIE)
         # Every state with every option: new state s comes from state s // options.size.
         new_spent = np.add.outer(spent, extra[row, options]).ravel()
         new_lost = np.add.outer(lost, loss[row, options]).ravel()
-        possible = (new_lost <= gap + _TOLERANCE) & (new_spent + saved_later <= room)
+        possible = (new_lost <= gap + TIE) & (new_spent + saved_later <= room)
         kept = _undominated(new_spent, lam * new_spent - new_lost, np.flatnonzero(possible))
         spent = new_spent[kept]
         lost = new_lost[kept]

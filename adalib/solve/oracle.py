@@ -14,11 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.table import takes_table
-
-#: Net values closer than this are tied. A price at which two budgets tie is a ratio and therefore
-#: rounded, so the two net values computed from it differ in the last digit; comparing them exactly
-#: would settle the tie by accident.
-TIE = 1e-12
+from adalib.tolerances import TIE
 
 Random = np.random.Generator | int | None
 

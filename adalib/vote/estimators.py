@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from adalib.tolerances import SAME_VOTES
 from adalib.vote.answers import answer_classes
 from adalib.vote.winning import (
     Series,
@@ -24,7 +25,6 @@ from adalib.vote.winning import (
 
 Ties = Literal["share", "first"]
 _CELLS = 1 << 19  # numbers in a working array: 4 MB, so that a chunk stays near the processor
-_SAME = 1e-13  # sums of the same votes differ by less than this from one platform to the next
 
 
 def majority(answers: Sequence[str], ties: Ties = "share") -> dict[str, float]:
@@ -65,7 +65,7 @@ def acc_windows(
     """Estimate Acc(x, b) as the paper does, from floor(R / b) disjoint windows of b samples.
 
     The estimate is the mean over the windows of the accuracy of a vote in each. The paper does not
-    state its tie rule. Explained in the chapter "Estimation".
+    state its tie rule. Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def acc_subsets(
 
     .. math:: \binom{R}{b}^{-1} \sum_{|S| = b} \mathrm{vote}(S)
 
-    A subset keeps the order of its samples. Explained in the chapter "Estimation".
+    A subset keeps the order of its samples. Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def settled(acc: np.ndarray) -> np.ndarray:
     acc = np.clip(acc, 0.0, 1.0)
     for later in range(1, acc.shape[-1]):
         for earlier in range(later):
-            same = np.abs(acc[..., later] - acc[..., earlier]) < _SAME
+            same = np.abs(acc[..., later] - acc[..., earlier]) < SAME_VOTES
             acc[..., later] = np.where(same, acc[..., earlier], acc[..., later])
     return acc
 

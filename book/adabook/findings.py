@@ -1,9 +1,9 @@
 """What the book found, in one table: gains at one budget, by policy and by model.
 
-The README prints the table, the first page shows it, and the chapter "Results and ablations" prints
-the same rows with their intervals. All of it comes from records: ``data/record_models.py`` for
-policies that read the text and those that watch, ``data/record_menus.py`` for a reasoning model,
-and ``data/record_findings.py`` for votes alone.
+The README prints the table, the first page shows it, and the chapter "The test" prints
+the same rows with their intervals. All of it comes from records: ``record_models.py`` for
+policies that read the text and those that watch, ``record_menus.py`` for a reasoning model,
+and ``record_findings.py`` for votes alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SETS = {
 }
 #: Sets of which only counts of right answers are known, so that a vote lies between two ends.
 COUNTED = ("math-7b",)
-#: A set whose policies ``data/record_menus.py`` recorded.
+#: A set whose policies ``record_menus.py`` recorded.
 REASONING = "math500-gpt-oss-20b"
 #: Rules that stop while answers come in, by their names in the record.
 WATCHING = {"votes": "watching votes", "all signals": "watching all signals"}
@@ -49,13 +49,13 @@ POLICIES = {
     "watching all signals": "watching every signal of the file",
 }
 #: Where visible cells show the numbers of a row, or of a column: a label of the book.
-SHOWN_AT = dict.fromkeys(POLICIES.values(), "results-main-table") | {
+SHOWN_AT = dict.fromkeys(POLICIES.values(), "ablations-main-table") | {
     POLICIES["watching votes"]: "stopping-neither",
     POLICIES["watching all signals"]: "stopping-neither",
-    SETS[REASONING]: "menus-larger",
+    SETS[REASONING]: "costs-larger",
 }
 #: The chapters of these labels, by the word that a label begins with.
-NOTEBOOKS = {"results": "08_results", "stopping": "09_stopping", "menus": "12_menus"}
+NOTEBOOKS = {"ablations": "08_ablations", "stopping": "09_stopping", "costs": "12_costs"}
 
 
 def gains() -> pd.DataFrame:
@@ -140,7 +140,7 @@ def _of_votes() -> Iterator[dict]:
 
 
 def _of_models() -> Iterator[dict]:
-    """What the policies of ``data/record_models.py`` gain, over its deals."""
+    """What the policies of ``record_models.py`` gain, over its deals."""
     found = models.frame()
     found = found[(found.target == BUDGET) & (found.paid == "answers") & (found.taught == TAUGHT)]
     at_budget = found[~found.set.str.contains("hot")]  # at another temperature

@@ -1,4 +1,4 @@
-"""The headline gain by its causes, read from the record that ``data/record_headline.py`` wrote."""
+"""The headline gain by its causes, read from the record that ``record_headline.py`` wrote."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adalib.datasets.responses import Responses
-from adalib.sequential.course import Courses
+from adalib.sequential.heat import Heats
 from adalib.sequential.race_rules import PlainRace
 from adalib.sequential.streams import make_streams
 
@@ -23,8 +23,8 @@ def race_tables(
     if answers.tokens is None:
         raise ValueError("a race needs the tokens of every answer; these answers have none")
     streams = make_streams(answers, max(n for n, _ in rules), repeats=repeats, cost="tokens")
-    courses = Courses(streams)
-    races = [PlainRace(n, k).play(courses) for n, k in rules]
+    heats = Heats(streams)
+    races = [PlainRace(n, k).play(heats) for n, k in rules]
     average_length = answers.tokens.mean()
     accuracy = np.column_stack([streams.mean(race.accuracy) for race in races])
     tokens = np.column_stack([streams.mean(race.tokens) for race in races]) / average_length

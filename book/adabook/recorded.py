@@ -1,4 +1,4 @@
-"""Tables that are expensive to compute, recorded once by the scripts ``data/record_*.py``.
+"""Tables that are expensive to compute, recorded once by the scripts ``data/scripts/record_*.py``.
 
 A script computes a table part by part and saves it in ``data/recorded/``, and the chapters read it
 from there. What scripts and chapters must agree on, such as the names of policies, is here too.
@@ -6,12 +6,10 @@ from there. What scripts and chapters must agree on, such as the names of polici
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
-from adalib.datasets.files import read_lines, write_lines
+from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
 
 if TYPE_CHECKING:
@@ -63,27 +61,8 @@ def rival_name(rival: str) -> str:
     return name if plain == rival else f"{name}, {AS_PUBLISHED}"
 
 
-def record(
-    name: str, parts: Iterable[tuple[str, Callable[[], Iterable[dict]]]], *, anew: bool = False
-) -> None:
-    """Compute the parts that ``data/recorded/NAME.jsonl`` lacks, and save after each.
-
-    With ``anew`` all parts are computed.
-    """
-    file = data_folder() / "recorded" / f"{name}.jsonl"
-    rows: list[dict] = []
-    if file.exists() and not anew:
-        rows = [row for _, row in read_lines(file)]
-    computed_parts = {row["part"] for row in rows}
-    for part, compute in tqdm(list(parts), unit=" parts"):
-        if part in computed_parts:
-            continue
-        rows += [{"part": part, **row} for row in compute()]
-        write_lines(file, rows)
-
-
 def recorded(name: str) -> dict[str, list[dict]]:
-    """Read the rows of a record that `record` wrote, by part."""
+    """Read the rows of a record by part."""
     parts: dict[str, list[dict]] = {}
     for _, row in read_lines(data_folder() / "recorded" / f"{name}.jsonl"):
         parts.setdefault(row["part"], []).append(row)

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 import nbformat
 
-from contents import Page, chapters, keys, spelled
+from contents import Page, keys, lessons, spelled
 
 _OPTION = re.compile(r"^ +- \[(?P<mark>[ x])\] (?P<text>.+?) \*(?P<why>[^*].*)\*$")
 
@@ -39,8 +39,8 @@ def export(book: Path, out: Path) -> int:
     """Write quizzes.xml of the sources in ``book``; return how many questions."""
     by_key = keys(book)
     by_category = {
-        f"{chapter.number} {spelled(chapter.title, by_key, chapter.name)}": quiz_items(chapter.path)
-        for chapter in chapters(book)
+        f"{page.number} {spelled(page.title, by_key, page.name)}".lstrip(): quiz_items(page.path)
+        for page in lessons(book)
     }
     by_category["Misconceptions"] = misconceptions(book / "book" / "teach.md")
     numbered = {

@@ -85,11 +85,16 @@ def read_cells(page: Page) -> list[dict]:
     return json.loads(page.path.read_text(encoding="utf-8"))["cells"]
 
 
+def deck_title(page: Page) -> str:
+    """What a deck is called: its chapter's title, with the number if it has one."""
+    return f"{page.number}. {page.title}" if page.number else page.title
+
+
 def slides(
     page: Page, built: BeautifulSoup, values: Mapping[str, str], chapters: Mapping[str, Page]
 ) -> list[Slide]:
     """Read the slides of a chapter; ``built`` is its page, ``values`` the numbers it may quote."""
-    cut = [Slide(f"{page.number}. {page.title}")]
+    cut = [Slide(deck_title(page))]
     outputs = _outputs(page, built)
     for place, cell in enumerate(read_cells(page)):
         kind = slide_type(cell)
@@ -270,7 +275,7 @@ def write_decks(root: Path, executed: Path, built: Path, target: Path) -> list[P
         text = deck(page, built / f"{page.name}.html", values, chapters)
         written.append(target / f"{page.stem}.html")
         written[-1].write_text(text, encoding="utf-8")
-        title = html.escape(f"{page.number}. {page.title}")
+        title = html.escape(deck_title(page))
         lines.append(f'<li><a href="{page.stem}.html">{title}</a></li>')
     head = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Slides</title><h1>Slides</h1>'

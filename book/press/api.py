@@ -19,7 +19,7 @@ from pathlib import Path
 from docutils import nodes
 
 import adalib
-from contents import chapters
+from contents import lessons
 
 MARK = "% every exported name"
 REFERENCE = "book/api"
@@ -93,7 +93,7 @@ def add_sections(app, docname, source) -> None:
 
 def find_titles(app) -> None:
     """Keep the page of every chapter's title."""
-    app.page_by_title = {page.title: page.name for page in chapters(Path(app.srcdir))}
+    app.page_by_title = {page.title: page.name for page in lessons(Path(app.srcdir))}
 
 
 def link_chapters(app, what, name, thing, options, lines: list[str]) -> None:

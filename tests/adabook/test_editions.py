@@ -233,7 +233,7 @@ PROMPT = re.compile(
 @pytest.mark.parametrize(
     "name", [name for name in SOURCES if name[0].isdigit() or name.startswith("appendix")]
 )
-def test_the_answer_key_answers_every_prompt(name):
+def test_the_answer_key_answers_what_is_asked(name):
     title = (
         f"Chapter {{ch}}`{name.partition('_')[2]}`"
         if name[0].isdigit()
@@ -245,7 +245,5 @@ def test_the_answer_key_answers_every_prompt(name):
     quoted = re.findall(r'^\*\*"(.*?)"\*\*', chapter[1] if chapter else "", re.M)
     text = re.sub(r"\{glue:text\}`[^`]*`", "…", markdown(SOURCES[name]))
     asked = [" ".join(words.split()).removeprefix("1. ") for words in PROMPT.findall(text)]
-    assert [text for text in asked if not text.startswith(tuple(quoted))] == [], (
-        "a prompt has no answer"
-    )
-    assert len(quoted) == len(asked), "the key answers what is not asked any more"
+    left = [words for words in quoted if not any(text.startswith(words) for text in asked)]
+    assert left == [], "the key answers what is not asked any more"

@@ -116,9 +116,7 @@ def test_equally_long_answers_cost_alike_by_token():
             assert cell[figure] == pytest.approx(by_answer[key][figure], abs=2e-4)
 
 
-AGAIN = (
-    "a record does not come out again; if that is meant, run the data/record_*.py that writes it"
-)
+AGAIN = "a record does not come out again; if that is meant, run the record_*.py that writes it"
 
 
 def check_again(record, part, policy, target, now):

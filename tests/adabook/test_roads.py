@@ -68,7 +68,7 @@ def test_what_is_sent_to_the_large_by_bisection_on_a_table_made_by_hand():
     order = cost.argsort(kind="stable")
     lam = adalib.bisect(acc[:, order], cost[order], 5).lam
     labels = order[adalib.oracle_labels(acc[:, order], cost[order], lam)]
-    check_right("menus", "sent", (labels >= small.k).mean())
+    check_right("costs", "sent", (labels >= small.k).mean())
 
 
 def test_the_price_of_power_by_the_linear_program():

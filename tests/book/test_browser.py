@@ -422,9 +422,9 @@ def test_index_and_search_work_from_disk(html, page):
         ("theorem Everett", "notebooks/04_duality.html"),
         ("race", "notebooks/10_race.html"),
         ("exercise bisection", "notebooks/03_budgets.html"),
-        ("effort", "notebooks/12_menus.html"),
+        ("effort", "notebooks/12_costs.html"),
         ("install", "book/operate.html"),
-        ("xgboost", "notebooks/07_learning.html"),
+        ("xgboost", "notebooks/06_learning.html"),
         ("self-consistency", "notebooks/00_data.html"),
     ],
 )
@@ -509,7 +509,7 @@ def test_an_unscrolled_page_prints_whole(html, page, way):
     """Keys and button wait until all is drawn. A browser's own menu does not wait: then all is
     drawn at once."""
     page.add_init_script(f"window.print = () => (window.printed = ({PRINTED})())")
-    file = html / "notebooks" / ("08_results.html" if way == "menu" else "06_estimation.html")
+    file = html / "notebooks" / ("07_test.html" if way == "menu" else "05_estimation.html")
     page.goto(file.as_uri(), wait_until="load")
     if way == "keys":
         page.keyboard.press("Control+p")

@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT
 
 import contents
+from press import registers
 
 TOC = """format: jb-book
 root: book/intro
@@ -62,13 +63,6 @@ def test_every_chapter_that_a_page_mentions_exists(path):
     assert "{ch}`" not in contents.spelled(text, contents.keys(ROOT), path.stem)
 
 
-@pytest.mark.parametrize("page", contents.chapters(appendices=False), ids=lambda page: page.key)
-def test_every_numbered_chapter_has_its_row_on_the_welcome_page(page):
-    rows = (ROOT / "book" / "intro.md").read_text(encoding="utf-8").splitlines()
-    row = next((row for row in rows if row.startswith(f"| {{ch}}`{page.key}` |")), "")
-    assert f"(../{page.name}.ipynb)" in row, "the table of book/intro.md has no row for it"
-
-
 @pytest.mark.parametrize("page", contents.pages(), ids=lambda page: page.key)
 def test_pages_name_chapters_by_key(page):
     if page.path.suffix == ".md":
@@ -82,7 +76,7 @@ def test_pages_name_chapters_by_key(page):
 
 
 def test_the_package_names_chapters_by_their_titles():
-    titles = {page.title for page in contents.chapters()}
+    titles = {page.title for page in contents.lessons()}
     count = 0
     for file in sorted((ROOT / "adalib").rglob("*.py")):
         text = " ".join(file.read_text(encoding="utf-8").split())
@@ -91,3 +85,39 @@ def test_the_package_names_chapters_by_their_titles():
         assert set(named) <= titles, file
         assert re.findall(r"\b[Cc]hapters? \d+", text) == [], file  # appendices are the paper's
     assert count > 20, "the pattern no longer fits what the docstrings say"
+
+
+def lesson(root, stem, cells, **about):
+    """A small notebook, from Markdown, with what it says of itself."""
+    (root / "notebooks").mkdir(exist_ok=True)
+    listed = [
+        {"cell_type": "markdown", "id": str(at), "metadata": {}, "source": [text]}
+        for at, text in enumerate(cells)
+    ]
+    notebook = {"cells": listed, "metadata": {"adalib": about}}
+    (root / "notebooks" / f"{stem}.ipynb").write_text(json.dumps(notebook))
+
+
+def test_registers_list_what_the_notebooks_say(tmp_path):
+    (tmp_path / "_toc.yml").write_text(TOC, encoding="utf-8")
+    exercise = ":::{exercise} build (core)\n:label: ex-one\nDo it.\n:::"
+    lesson(tmp_path, "07_last", ["# Last", exercise], question="Why?")
+    lesson(tmp_path, "02b_first", ["# First"], needs=["last"])
+    lesson(tmp_path, "z_more", ["# More", ":::{prf:lemma} Small\n:label: lem\nSo.\n:::"])
+    assert registers.chapter_table(tmp_path).splitlines()[2:] == [
+        "| Chapter 0 | [Last](/notebooks/07_last.ipynb) | Why? |",
+        "| Chapter 1 | [First](/notebooks/02b_first.ipynb) |  |",
+    ]
+    exercises, statements = (
+        listed(tmp_path).splitlines()[2:]
+        for listed in (registers.exercise_table, registers.statement_table)
+    )
+    assert exercises == ["| Chapter 0 | [build](ex-one) (core) |"]
+    assert statements == ["| Appendix A | {prf:ref}`Small <lem>` |"]
+    assert "Chapter 1 needs chapter 0." in registers.needs_graph(tmp_path)
+    lesson(tmp_path, "07_last", ["# Last"], needs=["first"])
+    with pytest.raises(ValueError, match="circle"):
+        registers.needs_graph(tmp_path)
+    lesson(tmp_path, "07_last", ["# Last"], needs=["nobody"])
+    with pytest.raises(ValueError, match="07_last.ipynb: needs 'nobody'"):
+        registers.needs_graph(tmp_path)

@@ -12,7 +12,7 @@ from adabook.findings import NOTEBOOKS, POLICIES, SETS, SHOWN_AT, gains
 from adabook.prose import points
 
 # One line per number, with every name by which a page has it; referee_by_X is the number behind a
-# verdict of the chapter "The referee".
+# verdict of the chapter "What we know".
 SAME = """
 data_word oracle_n
 motivation_gain budgets_math_gain_mean

@@ -146,7 +146,7 @@ def test_texts_are_joined_by_id_or_line(tmp_path):
         load(path, texts=written(lines[1:2], "one.jsonl"))
     broken = json.loads(path.read_text().splitlines()[0])
     broken["read"]["ngrams"].pop()
-    assert '"ngrams" has 511' in complaint(written([broken], "broken.jsonl"))
+    assert "511 ngrams" in complaint(written([broken], "broken.jsonl"))
 
 
 def test_questions_with_more_answers_than_others_are_cut(tmp_path):

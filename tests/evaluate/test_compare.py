@@ -7,7 +7,7 @@ import pytest
 
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.compare import STOPPING, compare
-from adalib.evaluate.trials import BASELINES
+from adalib.evaluate.learners import BASELINES
 
 PLANNED = (*BASELINES, "label", "curve")
 

@@ -12,8 +12,8 @@ from adalib.datasets.folds import deal, members
 from adalib.datasets.populations import beta_population, flat_null, two_answer
 from adalib.evaluate.crossfit import cross_fitted_oracle
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
+from adalib.evaluate.learners import BASELINES
 from adalib.evaluate.scores import as_table
-from adalib.evaluate.trials import BASELINES
 from adalib.evaluate.verdict import verdict
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
@@ -128,7 +128,7 @@ def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
 
 
 def test_rows_are_those_of_a_plain_loop(answers_by_word):
-    """The loop of the chapter "Results and ablations", in held_out's folds and both ways round."""
+    """The loop of the chapter "The test", in held_out's folds and both ways round."""
     few = answers_by_word.take(range(90))
     phi = np.random.default_rng(1).normal(size=(few.n, 3))
     fold = deal(members(few, None), 3, 0)

@@ -84,7 +84,7 @@ def core(folder):
     import adalib
     from adabook.exercises import checks
     from adalib.datasets.files import write_lines
-    from adalib.evaluate.trials import cores
+    from adalib.evaluate.learners import cores
     from adalib.learn import trees
 
     word = adalib.load("word-fewshot")

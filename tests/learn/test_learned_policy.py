@@ -52,7 +52,6 @@ def test_what_fit_refuses(policy, change, message):
         ),
         (lambda: LabelPolicy().predict([[1.0]]), "call fit first"),
         (lambda: CurvePolicy().price(2), "call fit first"),
-        (lambda: CurvePolicy().save("nowhere.json"), "call fit first"),
         (lambda: LabelPolicy().fit(**UNPRICED), "either budget or lam"),
         (lambda: LabelPolicy(spend="budget").fit(**UNPRICED, lam=0.1), "budget"),
         (lambda: LabelPolicy(spend="more").fit(**UNPRICED, lam=0.1), "'more'"),

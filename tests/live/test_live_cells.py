@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from conftest import live_cells
 
-from contents import chapters
+from contents import lessons
 from editions import pyodide
 
 ROOT = Path(__file__).parent.parent.parent
-CHAPTERS = [page.path for page in chapters() if page.runs_live]
+CHAPTERS = [page.path for page in lessons() if page.runs_live]
 
 
 @pytest.fixture

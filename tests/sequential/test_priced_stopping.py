@@ -221,6 +221,16 @@ def test_a_policy_that_has_not_learned_says_so(kind):
         kind(("votes",)).start(4)
 
 
+@pytest.mark.parametrize("kind", [PricedStopping, PricedRace])
+def test_a_second_fit_forgets_the_first(kind):
+    """After few answers a policy fits many as a new one does."""
+    many = beta_population(40, 1.5, 1.5).sample(12)
+    many = replace(many, tokens=np.random.default_rng(0).exponential(100, (40, 12)))
+    few, _ = many.split_samples(0)
+    new = kind(("votes",), repeats=2).fit(many)
+    assert kind(("votes",), repeats=2).fit(few).fit(many).to_dict() == new.to_dict()
+
+
 def test_what_a_session_needs(real, fitted):
     with pytest.raises(ValueError, match="no signal"):
         PricedStopping(("votes", "mood"))
@@ -341,7 +351,7 @@ PEOPLE, LAST = (
     np.array([0.9, 0.6, 0.35]),
     7,
 )  # how often the right one of two answers comes, in equal thirds
-BEST_RULE = runpy.run_path(str(ROOT / "data" / "record_learning.py"))[
+BEST_RULE = runpy.run_path(str(ROOT / "data" / "scripts" / "record_learning.py"))[
     "best_rule"
 ]  # by dynamic programming
 

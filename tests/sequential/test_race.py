@@ -12,7 +12,7 @@ from virtual_time import in_virtual_time
 
 from adalib.datasets.files import DataError
 from adalib.datasets.populations import beta_population
-from adalib.sequential.course import Courses, RaceOutcome, Waves
+from adalib.sequential.heat import Heats, RaceOutcome, Waves
 from adalib.sequential.induction import cross_fitted
 from adalib.sequential.race import PricedRace
 from adalib.sequential.race_rules import PlainRace, settle_race
@@ -41,7 +41,7 @@ def race(halves):
 def test_exponential_lengths_that_say_nothing_about_being_right(n, k):
     answers = beta_population(4000, 2, 1, seed=1).sample(8)
     answers = replace(answers, tokens=np.random.default_rng(1).exponential(1.0, (4000, 8)))
-    played = PlainRace(n, k).play(Courses(make_streams(answers, 8, repeats=1, cost="tokens")))
+    played = PlainRace(n, k).play(Heats(make_streams(answers, 8, repeats=1, cost="tokens")))
     # The k-th of n exponentials: 1/n + ... + 1/(n-k+1) of the time, and k answers' tokens.
     assert played.clock.mean() == pytest.approx(sum(1 / (n - i) for i in range(k)), rel=0.06)
     assert played.tokens.mean() == pytest.approx(k, rel=0.06)
@@ -73,7 +73,7 @@ def test_plain_races_by_hand():
     tokens = np.random.default_rng(5).integers(1, 40, (30, 8))
     streams = make_streams(replace(answers, tokens=tokens), 8, repeats=2, cost="tokens")
     for rule in (PlainRace(4, 2), PlainRace(5, 5, 2), PlainRace(3, 3, 2, 2, 4, 6), PlainRace(2, 1)):
-        played = rule.play(Courses(streams))
+        played = rule.play(Heats(streams))
         for row, lengths in enumerate(streams.read("tokens").tolist()):
             expected = by_hand(lengths, streams.classes[row].tolist(), streams.worth[row], rule)
             found = played.tokens[row], played.accuracy[row], played.clock[row]
@@ -117,7 +117,7 @@ class TestInduction:
 
 
 class TwoRunners:
-    """Courses of two runners for the induction, with the first length as the only feature."""
+    """Heats of two runners for the induction, with the first length as the only feature."""
 
     def __init__(self, lengths, right):
         order = np.argsort(lengths, axis=1, kind="stable")

@@ -9,7 +9,8 @@ from random_tables import allocations, tables
 from adabook.highs import lp_value
 from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import TIE, average_cost, oracle_labels
+from adalib.solve.oracle import average_cost, oracle_labels
+from adalib.tolerances import TIE
 
 
 @given(tables(5, 4), st.floats(0, 1.2))

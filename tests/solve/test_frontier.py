@@ -73,6 +73,47 @@ def test_equals_the_linear_programme(kind):
             assert fractional.max() <= 2
 
 
+def plain_frontier(acc, cost):
+    """The frontier as chapter "Budgets" writes it out: every envelope's steps, steepest first.
+
+    Returns falling slopes, and the average cost and accuracy before each step and after the last.
+    """
+    wide = np.broadcast_to(cost, acc.shape)
+    steps = []
+    for acc_i, cost_i in zip(acc, wide, strict=True):  # one question at a time
+        here = 0
+        while here < acc.shape[1] - 1:
+            gains = acc_i[here + 1 :] - acc_i[here]
+            rises = cost_i[here + 1 :] - cost_i[here]
+            slopes = np.where(rises > 0, gains / np.where(rises > 0, rises, 1.0), -np.inf)
+            best = slopes.argmax()
+            if slopes[best] <= 0:
+                break  # no larger budget is better
+            steps.append((slopes[best], rises[best], gains[best]))
+            here += 1 + best
+    steps.sort(key=lambda step: -step[0])  # the best value for money first
+    slope, rise, gain = np.array(steps).reshape(-1, 3).T
+    spent = wide[:, 0].mean() + np.append(0.0, rise.cumsum()) / len(acc)
+    right = acc[:, 0].mean() + np.append(0.0, gain.cumsum()) / len(acc)
+    return slope, spent, right
+
+
+@pytest.mark.parametrize("own_costs", [False, True])
+def test_equals_the_frontier_that_chapter_3_writes_out(own_costs):
+    rng = np.random.default_rng(3)
+    for n, k in [(1, 2), (7, 5), (40, 5), (300, 8)]:
+        acc = rng.random((n, k))
+        steps = rng.integers(1, 5, (n, k)) if own_costs else rng.integers(1, 5, k)
+        cost = steps.cumsum(axis=-1).astype(float)
+        slope, spent, right = plain_frontier(acc, cost)
+        found = frontier(acc, cost)
+        np.testing.assert_allclose(np.interp(spent, found.cost, found.accuracy), right, atol=1e-12)
+        assert (found.cost[0], found.cost[-1]) == pytest.approx((spent[0], spent[-1]))
+        for budget in rng.uniform(spent[0], spent[-1], 20):
+            after = min(int(np.searchsorted(spent, budget, side="right")) - 1, slope.size - 1)
+            assert found.at(budget).lam == pytest.approx(slope[after], rel=1e-9)
+
+
 def test_real_answers_equal_the_linear_programme():
     real = load("math-qwen15").table()
     for budget in (1.5, 2, 3):

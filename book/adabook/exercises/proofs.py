@@ -174,7 +174,6 @@ EXERCISES["budgets", "one split"] = Proof(
         ),
         "only one question in n is split; divide by n": lambda share, gain: share * gain,
     },
-    ideas=2,
 )
 
 # The chapter "Duality"
@@ -209,7 +208,7 @@ EXERCISES["duality", "weak duality"] = Proof(
 )
 
 
-# The chapter "Estimation"
+# The chapter "Is a gain real?"
 
 
 def _with_truth(case: Case) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The figures of the chapter "Several models, several efforts"."""
+"""The figures of the chapter "What an answer costs"."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from adabook.colours import MEANINGS
 from adabook.figures import shapes
 from adabook.figures.style import COLOURS
-from adalib.colours import MEANINGS
 
 
 def menu_frontiers(

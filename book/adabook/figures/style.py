@@ -8,7 +8,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from adalib.colours import MEANINGS
+from adabook.colours import MEANINGS
 
 # Okabe and Ito's palette, which people with any common colour blindness can tell apart, without
 # its black and its yellow: each vanishes on one of our two backgrounds.

@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from adabook.colours import MEANINGS
 from adabook.figures.shapes import bar, drag, lines
 from adabook.figures.style import COLOURS
-from adalib.colours import MEANINGS
 
 _TIE = COLOURS[4]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from adabook.games.base import Game
 from adalib.datasets.responses import Responses
-from adalib.sequential.course import Course
+from adalib.sequential.heat import Heat
 
 if TYPE_CHECKING:
     from adalib.sequential.race import PricedRace
@@ -22,13 +22,13 @@ def race(policy: PricedRace, member: PricedMember, responses: Responses, seed: i
     in average answers. Answers are numbered in the order in which they first finish, so that the
     right one is not given away."""
     streams = policy.streams(responses, seed, 1)
-    course = Course(streams, member.start)
+    heat = Heat(streams, member.start)
     closes = policy.play([member], streams).finished[:, 0]
-    worth = course.value(course.streams.votes())
+    worth = heat.value(heat.streams.votes())
     lengths = np.asarray(streams.read("tokens"))[:, : member.start] / policy.unit
     questions = []
     for row in range(responses.n):
-        first_seen = dict.fromkeys(course.streams.classes[row].tolist())
+        first_seen = dict.fromkeys(heat.streams.classes[row].tolist())
         numbers = {answer: number for number, answer in enumerate(first_seen)} | {-1: -1}
         ran = streams.classes[row, : member.start].tolist()
         right = [

@@ -8,8 +8,8 @@ from typing import Any
 import anywidget
 import traitlets
 
+from adabook.colours import MEANINGS
 from adabook.games.scripts import FRONT, joined
-from adalib.colours import MEANINGS
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What the text of a question is worth to each model, from ``data/record_models.py``.
+"""What the text of a question is worth to each model, from ``record_models.py``.
 
 The sets are "gsm8k-1.5b", "math-1.5b", "gsm8k-gpt4omini", and of Qwen2.5-7B on MATH both ends of
 its votes, "math-7b-agree" and "math-7b-differ" (at temperature 1.0 "math-7b-hot-agree" and

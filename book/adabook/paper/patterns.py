@@ -1,7 +1,7 @@
 """Who gets the budget, by level, difficulty and kind of curve, and whether a pattern is real.
 
 Also what the paper's printed shares imply about its numbers of questions. Explained in the
-chapter "Results and ablations".
+chapter "The test".
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 What the paper has, where, and how it comes out in our hands is
 ``data/simulated/paper_register.jsonl``, one line per item or claim, in the order of the paper.
-What we measured is ``data/recorded/referee.jsonl``, which ``data/record_referee.py`` writes. A
+What we measured is ``data/recorded/referee.jsonl``, which ``record_referee.py`` writes. A
 status or a verdict is decided here, from the recorded numbers and the bounds beside them.
-Explained in the chapter "The referee".
+Explained in the chapter "What we know".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Our reconstruction: labels from all samples of all questions, a classifier of four questions in
 five, scored on all of them with the samples that made the labels. The paper says "an 80/20 split
 with 3 random seeds"; that all questions are scored is inferred: the printed tables fit it. The
-honest protocol is `adalib.held_out`. Explained in the chapter "Results and ablations".
+honest protocol is `adalib.held_out`. Explained in the chapter "The test".
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _TRAINED = 0.8  # share of the questions that the paper trains on
 
 @cache
 def _record() -> dict[str, list[dict]]:
-    """All that ``data/record_paper.py`` has recorded, by part."""
+    """All that ``record_paper.py`` has recorded, by part."""
     return recorded("paper")
 
 
 def recorded_part(part: str) -> list[dict]:
-    """The lines of one part of what ``data/record_paper.py`` has recorded.
+    """The lines of one part of what ``record_paper.py`` has recorded.
 
     Their models take minutes to train, so they were trained once.
     """
@@ -54,14 +54,14 @@ def recorded_part(part: str) -> list[dict]:
 
 
 def recorded_frame(part: str) -> pd.DataFrame:
-    """A table that ``data/record_paper.py`` computed, such as ``"importances on MATH"``."""
+    """A table that ``record_paper.py`` computed, such as ``"importances on MATH"``."""
     return pd.DataFrame(recorded_part(part))
 
 
 def recorded_rows(part: str) -> list[HeldOutRow]:
-    """Held-out rows that ``data/record_paper.py`` computed, such as ``"word-fewshot by question"``.
+    """Held-out rows that ``record_paper.py`` computed, such as ``"word-fewshot by question"``.
 
-    Explained in the chapter "Learning".
+    Explained in the chapter "The paper".
 
     >>> recorded = recorded_rows("word-fewshot by question")
     >>> rows = {(row.policy, row.target): row.gain for row in recorded}

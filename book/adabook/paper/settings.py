@@ -41,7 +41,7 @@ PAPER_ABLATIONS: dict[str, Any] = _TABLES["ablations"]
 #: Numbers that its text states without a table.
 PAPER_CLAIMS: dict[str, Any] = _TABLES["claims"]
 
-# ``data/fit_paper_settings.py`` chose these so that 48 answers per question, voted on in the
+# ``fit_paper_settings.py`` chose these so that 48 answers per question, voted on in the
 # paper's disjoint windows (first-seen ties, our choice), give its printed tables. Two choices were
 # made by looking at those: the parameters (on the average of 16 draws), and then the default draw
 # (the nearest of 200 others). `fit_table` shows every target, what the default draw gives, and the

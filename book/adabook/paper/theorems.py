@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 
 from adalib.solve.frontier import Allocation, Frontier, frontier
 from adalib.solve.integer import integer_optimum
-from adalib.solve.oracle import TIE, average_cost, chosen, dual, oracle_labels, subdifferential
+from adalib.solve.oracle import average_cost, chosen, dual, oracle_labels, subdifferential
 from adalib.table import UtilityTable, check_table
+from adalib.tolerances import TIE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,12 +12,14 @@ from conftest import ROOT
 import adabook.paper
 import adalib
 from adabook.paper import ablations, theorems
-from adabook.paper.ablations import Comparison, Trial
+from adabook.paper.ablations import Comparison, SplitRun
 from adabook.paper.settings import PAPER_ABLATIONS
 from adalib import UtilityTable
 
 ODD = np.arange(40) % 2
-RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))  # what trained the record
+RECORD = runpy.run_path(
+    str(ROOT / "data" / "scripts" / "record_paper.py")
+)  # what trained the record
 
 
 def tables(count=3, n=40, seed=0):
@@ -56,7 +58,7 @@ def test_a_split_by_question_parts_no_question(noise_pool):
         return np.isin(noise_pool.question[inside], noise_pool.question[~inside]).mean()
 
     questions, folds, rows = (
-        ablations.classifiers(noise_pool, split, count, ("logistic",)).trials
+        ablations.classifiers(noise_pool, split, count, ("logistic",)).split_runs
         for split, count in (("question", 4), ("fold", 4), ("row", 1))
     )
     assert [parted(trial) for trial in (*questions, *folds)] == [0] * 8
@@ -85,7 +87,7 @@ def test_the_measures_of_a_trial_are_those_of_chapter_4():
     table = UtilityTable(acc, [1, 2, 4])
     pooled = ablations.pool({"only": table}, adalib.noise_features(4, 2), targets=[2])
     predicted = np.array([0, 0, 1, 2])
-    run = Comparison(pooled, "row", (Trial("gbm", 0, np.arange(4), predicted),)).runs.iloc[0]
+    run = Comparison(pooled, "row", (SplitRun("gbm", 0, np.arange(4), predicted),)).runs.iloc[0]
     lam = pooled.lam[0]
     first, second = theorems.imitation(acc, [1, 2, 4], lam, predicted).printed
     assert run.regret == pytest.approx(first.left)
@@ -104,7 +106,9 @@ def test_confusion_and_losses_by_hand():
         {"only": UtilityTable(acc, [1, 2, 4])}, adalib.noise_features(3, 2), targets=[7 / 3]
     )
     assert pooled.labels.tolist() == [1, 0, 2]
-    found = Comparison(pooled, "row", (Trial("gbm", 0, np.array([0, 1, 2]), np.array([0, 0, 0])),))
+    found = Comparison(
+        pooled, "row", (SplitRun("gbm", 0, np.array([0, 1, 2]), np.array([0, 0, 0])),)
+    )
     assert found.confusion("gbm").tolist() == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]
     losses, lam = found.losses("gbm"), pooled.lam[0]
     assert losses[["label", "predicted", "count"]].to_numpy().tolist() == [[1, 0, 1], [2, 0, 1]]
@@ -126,7 +130,7 @@ def test_unknown_arguments_are_refused(noise_pool):
     assert interval.low <= interval.mean <= interval.high
     with pytest.raises(ValueError, match='needs split "fold"'):
         ablations.classifiers(noise_pool, "row", 1, ("logistic",)).gain("logistic")
-    with pytest.raises(ValueError, match="no trial is called"):
+    with pytest.raises(ValueError, match="no run is called"):
         found.confusion("gbm")
     with pytest.raises(ValueError, match="choose"):
         ablations.classifiers(noise_pool, "column", 2)

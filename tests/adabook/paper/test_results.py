@@ -16,7 +16,7 @@ from adabook.paper import ablations, results, settings
 from adabook.paper.results import TOLERANCE
 
 MATH = "deepseek-v3-math"
-RECORD = runpy.run_path(str(ROOT / "data" / "record_paper.py"))
+RECORD = runpy.run_path(str(ROOT / "data" / "scripts" / "record_paper.py"))
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_a_recorded_policy_is_the_one_that_is_trained_today():
 
 
 def test_the_bill_of_the_sixteenth_feature_comes_out_again():
-    """The chapter "Learning" reads the row: the entropy of an answer that also opens the vote."""
+    """The chapter "The paper" reads the row: the entropy of an answer that also opens the vote."""
     word = adalib.load("word-fewshot")
     first, rest = word.set_aside(0)
     sixteen = adalib.text_features(word.questions, first.entropy[:, 0])
@@ -137,10 +137,10 @@ def test_the_recorded_main_table_is_the_one_that_is_computed_today():
 def test_recorded_classifiers_predict_as_those_trained_today():
     pooled = ablations.real_pool(("math-qwen15", "math-qwen05"), adalib.noise_features(300, 15))
     then = ablations.recorded_comparison("MATH, noise by row", pooled, "row")
-    for trial in ablations.classifiers(pooled, "row", 1, ("logistic", "gbm")).trials:
-        same = next(t for t in then.trials if (t.classifier, t.number) == (trial.classifier, 0))
-        assert same.rows.tolist() == trial.rows.tolist()
-        assert same.predicted.tolist() == trial.predicted.tolist()
+    for run in ablations.classifiers(pooled, "row", 1, ("logistic", "gbm")).split_runs:
+        same = next(t for t in then.split_runs if (t.classifier, t.number) == (run.classifier, 0))
+        assert same.rows.tolist() == run.rows.tolist()
+        assert same.predicted.tolist() == run.predicted.tolist()
 
 
 def test_a_recorded_learning_curve_is_the_one_that_is_trained_today():

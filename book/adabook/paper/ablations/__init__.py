@@ -2,14 +2,14 @@
 
 Extra features (`features`), five classifiers (`comparison`) on a pool of rows (`pools`), menus of
 budgets (`menus`), how many labelled questions a policy needs (`learning_curves`), and which
-features matter for which budget (`importance`). Explained in the chapter "Results and ablations".
+features matter for which budget (`importance`). Explained in the chapter "The test".
 """
 
 from adabook.paper.ablations.comparison import (
     TRIES,
     ZOO,
     Comparison,
-    Trial,
+    SplitRun,
     classifiers,
     recorded_comparison,
     zoo,
@@ -29,7 +29,7 @@ __all__ = [
     "ZOO",
     "Comparison",
     "Pooled",
-    "Trial",
+    "SplitRun",
     "beyond_chance",
     "class_means",
     "classifiers",

@@ -22,7 +22,7 @@ from adabook.paper.results import recorded_part
 from adalib.datasets.folds import deal
 from adalib.evaluate.baselines import best_mix, from_labels
 from adalib.evaluate.intervals import Interval, mean_interval
-from adalib.evaluate.trials import side_by_side
+from adalib.evaluate.learners import side_by_side
 from adalib.learn.label_policy import LabelPolicy, regret_weights
 from adalib.solve.oracle import chosen
 
@@ -57,7 +57,7 @@ TRIES = {"logistic": 10, "svm": 10, "forest": 10, "mlp": 2, "gbm": 10}
 _TEST = 0.2  # share of the rows, or of the questions, that a random split holds out
 
 
-class Trial(NamedTuple):
+class SplitRun(NamedTuple):
     """One classifier on one split: the rows held out, and the columns predicted for them."""
 
     classifier: str
@@ -68,15 +68,15 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What every classifier did on every split: the trials, and what they add up to."""
+    """What every classifier did on every split: each run, and what they add up to."""
 
     pooled: Pooled
     split: str
-    trials: tuple[Trial, ...]
+    split_runs: tuple[SplitRun, ...]
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """One row per trial, everything measured on its held-out rows.
+        """One row per classifier and split, everything measured on its held-out rows.
 
         ``majority`` is the share of the commonest label, ``mix`` the best random mix at the same
         cost, setting by setting and target by target. ``eps`` is the share of wrong labels, and
@@ -84,7 +84,7 @@ class Comparison:
         E[M 1(wrong)] (``weighted``) and by the largest M times ``eps`` (``largest``); its figure
         draws the mean M times ``eps`` (``average``).
         """
-        return pd.DataFrame([self._measure(trial) for trial in self.trials])
+        return pd.DataFrame([self._measure(run) for run in self.split_runs])
 
     def summary(self) -> pd.DataFrame:
         """Return means and deviations over the splits, one row per classifier."""
@@ -135,18 +135,18 @@ class Comparison:
 
     def _all(self, classifier: str) -> tuple[np.ndarray, np.ndarray]:
         """The rows that a classifier was tried on, split after split, and what it predicted."""
-        mine = [trial for trial in self.trials if trial.classifier == classifier]
+        mine = [run for run in self.split_runs if run.classifier == classifier]
         if not mine:
-            raise ValueError(f"no trial is called {classifier!r}")
-        rows = np.concatenate([trial.rows for trial in mine])
-        predicted = np.concatenate([trial.predicted for trial in mine])
+            raise ValueError(f"no run is called {classifier!r}")
+        rows = np.concatenate([run.rows for run in mine])
+        predicted = np.concatenate([run.predicted for run in mine])
         return rows, predicted
 
-    def _measure(self, trial: Trial) -> dict[str, Any]:
-        """Return the figures of one trial: accuracy, cost, imitation, regret and its bounds."""
+    def _measure(self, run: SplitRun) -> dict[str, Any]:
+        """Return the figures of one run: accuracy, cost, imitation, regret and its bounds."""
         pooled = self.pooled
-        rows = trial.rows
-        predicted = trial.predicted
+        rows = run.rows
+        predicted = run.predicted
         labels = pooled.labels[rows]
         acc = pooled.acc[rows]
         accuracy = chosen(acc, predicted).mean()
@@ -162,8 +162,8 @@ class Comparison:
         wrong = predicted != labels
         eps = wrong.mean()
         return {
-            "classifier": trial.classifier,
-            "number": trial.number,
+            "classifier": run.classifier,
+            "number": run.number,
             "rows": rows.size,
             "imitation": 1 - eps,
             "majority": np.bincount(labels).max() / rows.size,
@@ -199,13 +199,13 @@ def classifiers(
     tries = models if isinstance(models, Mapping) else dict.fromkeys(models, splits)
     jobs = [(name, number) for name in tries for number in range(min(tries[name], splits))]
 
-    def train(job: tuple[str, int]) -> Trial:
+    def train(job: tuple[str, int]) -> SplitRun:
         name, number = job
         out = np.zeros(pooled.n, dtype=bool)
         out[held_out[number]] = True
         labels = pooled.labels[~out] if split == "row" else pooled.labelled_among(~out)
         policy = zoo(number)[name].fit_labels(pooled.features[~out], labels)
-        return Trial(name, number, np.flatnonzero(out), policy.predict(pooled.features[out]))
+        return SplitRun(name, number, np.flatnonzero(out), policy.predict(pooled.features[out]))
 
     # Each model has one thread: more of them in the linear algebra would get in each other's way.
     # Warnings are set out here, because they are set for all threads at once.
@@ -215,14 +215,14 @@ def classifiers(
 
 
 def recorded_comparison(part: str, pooled: Pooled, split: str, splits: int = 10) -> Comparison:
-    """Return what `classifiers` returns, from models that ``data/record_paper.py`` trained."""
+    """Return what `classifiers` returns, from models that ``record_paper.py`` trained."""
     held_out = [np.sort(rows) for rows in _splits(pooled, split, splits)]
-    trials = []
+    split_runs = []
     for line in recorded_part(part):
         number = line["number"]
         predicted = np.array(list(line["predicted"]), dtype=int)
-        trials.append(Trial(line["classifier"], number, held_out[number], predicted))
-    return Comparison(pooled, split, tuple(trials))
+        split_runs.append(SplitRun(line["classifier"], number, held_out[number], predicted))
+    return Comparison(pooled, split, tuple(split_runs))
 
 
 def _splits(pooled: Pooled, split: str, splits: int) -> Iterator[np.ndarray]:

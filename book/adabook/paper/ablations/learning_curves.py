@@ -17,7 +17,7 @@ from adabook.paper.results import recorded_part
 from adabook.paper.settings import TARGETS, utility
 from adalib.evaluate import baselines
 from adalib.evaluate.baselines import best_mix, from_labels
-from adalib.evaluate.trials import side_by_side
+from adalib.evaluate.learners import side_by_side
 from adalib.learn.label_policy import LabelPolicy
 from adalib.solve.bisection import bisect
 from adalib.table import UtilityTable
@@ -55,7 +55,7 @@ def learning_curve(
 def recorded_curve(
     name: str, targets: Sequence[float] = TARGETS, shares: Sequence[float] = SHARES, seeds: int = 8
 ) -> pd.DataFrame:
-    """Return a `learning_curve` on noise by models that ``data/record_paper.py`` trained."""
+    """Return a `learning_curve` on noise by models that ``record_paper.py`` trained."""
     runs = {
         (run["target"], run["share"], run["seed"]): np.array(list(run["predicted"]), dtype=int)
         for run in recorded_part(f"{name}, growing shares")

@@ -1,0 +1,66 @@
+"""Record what votes alone gain, and print the table of findings into the README.
+
+The record is data/recorded/findings.jsonl, the first row of that table, which `adabook.findings`
+reads: for every set, the accuracy of the best mix of plain votes at three answers per question,
+minus that of one answer. Where only counts of right answers are known it is computed at both ends,
+as if all wrong answers agreed and as if all differed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from recording import main
+
+from adabook.findings import BUDGET, COUNTED, SETS, in_markdown
+from adabook.paper.counts import bounded_votes
+from adabook.paper.settings import benchmark
+from adalib.datasets.loading import load
+from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import best_mix
+from adalib.evaluate.intervals import mean_interval
+
+BUDGETS = (1, 2, 4, 8, 16)
+
+
+def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
+    """Yield the name of a part, and a function that computes its row."""
+    for name in SETS:
+        yield f"{name}, votes", partial(votes, name)
+
+
+def votes(name: str) -> list[dict]:
+    """Compare a mix of plain votes with one answer, question by question."""
+    if name in COUNTED:
+        counted = load("math-qwen7b")
+        assert isinstance(counted, Responses)
+        right = counted.values.sum(axis=1).astype(int)
+        both = bounded_votes(right, 50, BUDGETS).clip(0, 1)  # sums of chances round
+        return [gain_of_mix(acc, end) for acc, end in zip(both, ("agree", "differ"), strict=True)]
+    answers = benchmark(name.partition("-")[0]) if name.endswith("1.5b") else load(name)
+    assert isinstance(answers, Responses)
+    return [gain_of_mix(answers.table(BUDGETS).acc, "")]
+
+
+def gain_of_mix(acc: np.ndarray, end: str) -> dict[str, str | float]:
+    """The gain of the best mix over one answer, with its interval over questions."""
+    mix = best_mix(acc, np.array(BUDGETS, dtype=float), BUDGET).expected(acc)
+    found = mean_interval(mix - acc[:, 0])
+    figures = {"gain": found.mean, "gain_low": found.low, "gain_high": found.high}
+    return {"end": end} | {key: round(float(value), 5) for key, value in figures.items()}
+
+
+def print_in_readme() -> None:
+    """Replace the table of findings in the README."""
+    readme = Path(__file__).resolve().parents[2] / "README.md"
+    before, _, rest = readme.read_text(encoding="utf-8").partition("| gain in points |")
+    after = rest[rest.index("\n\n") :]
+    readme.write_text(before + in_markdown() + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(findings=parts())
+    print_in_readme()
