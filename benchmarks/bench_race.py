@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from adalib import PricedRace, Router, load, same_answer
-from adalib.ask.endpoint import Answer
+from adalib.ask.reply import Answer
 from adalib.datasets.responses import Responses
 
 _TESTS = Path(__file__).parent.parent / "tests"

@@ -8,18 +8,27 @@ so that a run that was stopped goes on where it was.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from io import RawIOBase
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 from tqdm.auto import tqdm
 
-from adalib.ask.endpoint import TOP_LOGPROBS, check_base_url, read_completion
-from adalib.datasets.files import DataError, read_json, read_lines, read_whole, write_lines
+from adalib.ask.endpoint import TOP_LOGPROBS, check_base_url
+from adalib.ask.reply import parsed, read_reply
+from adalib.datasets.files import (
+    DataError,
+    make_folder,
+    read_json,
+    read_lines,
+    read_whole,
+    write_lines,
+)
 from adalib.datasets.loading import QuestionRules, data_folder
 from adalib.vote.extract import Kind, extract_answer
 
@@ -29,7 +38,9 @@ DEFAULT_PROMPT = (
     "{question}\n\nThink step by step. Then give the result on a last line of its own, "
     "in the form\nAnswer: ..."
 )
+_RUN = "run.json"  # the settings of a folder
 _RETRIES = 6  # of one request, by the `openai` package
+_NOTED = ("text", "finish", "tokens", "prompt_tokens", "logprob", "entropy")  # of each answer
 _MEASURED = ("tokens", "logprob", "entropy")  # numbers of an answer that `adalib.load` reads
 
 
@@ -211,8 +222,21 @@ def collect(
     fields["reasoning_effort"] = reasoning_effort
     fields = {name: value for name, value in fields.items() if value is not None}
     folder = Path(out)
-    _check_settings(folder, fields | {"messages": messages})
-    missing = _missing(asked, samples, folder)
+    settings = fields | {"messages": messages}
+    before = _check_settings(folder, settings)
+    there = {(record["id"], record["sample"]) for record in _kept(folder)}
+    hashes = {question["id"]: _hash(question) for question in asked}
+    _check_questions(questions, hashes, before, {name for name, _ in there}, folder)
+    make_folder(folder)
+    if before | hashes != before or not (folder / _RUN).exists():
+        write_lines(folder / _RUN, [settings | {"questions": before | hashes}])
+    # A round over all questions before the next sample of any of them.
+    missing = [
+        (question, sample)
+        for sample in range(samples)
+        for question in asked
+        if (question["id"], sample) not in there
+    ]
     key = os.environ.get(key_env) or "none"  # an endpoint on this machine needs no key
     endpoint = {"base_url": base_url, "api_key": key, "timeout": timeout}
     try:
@@ -226,20 +250,6 @@ def collect(
     return _export(asked, samples, folder, kind, written_by)
 
 
-def _missing(
-    asked: Sequence[dict[str, Any]], samples: int, folder: Path
-) -> list[tuple[dict[str, Any], int]]:
-    """Return the questions and samples that the folder does not hold yet, in the order to ask."""
-    there = {(record["id"], record["sample"]) for record in _kept(folder)}
-    # A round over all questions before the next sample of any of them.
-    return [
-        (question, sample)
-        for sample in range(samples)
-        for question in asked
-        if (question["id"], sample) not in there
-    ]
-
-
 async def _ask_all(
     missing: Sequence[tuple[dict[str, Any], int]],
     endpoint: dict[str, Any],
@@ -249,6 +259,7 @@ async def _ask_all(
     concurrency: int,
 ) -> None:
     """Ask for every missing answer, and append each to the folder's file as it arrives."""
+    import httpx2
     import openai
 
     gate = asyncio.Semaphore(concurrency)
@@ -257,17 +268,18 @@ async def _ask_all(
         filled = fill_prompt(messages, question["question"])
         async with gate:
             try:
-                completion = await client.chat.completions.create(
-                    messages=filled,  # type: ignore[arg-type]
-                    **fields,
+                response = await client.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    body={"messages": filled, **fields},
                 )
-                answer = read_completion(completion)
+                answer = read_reply(parsed(response.content))
             except (openai.OpenAIError, ValueError) as error:
                 raise EndpointError(f"question {question['id']!r}: {_reason(error)}") from None
-        record = {"id": question["id"], "sample": sample} | asdict(answer)
-        del record["answer"]  # once all are there, answers are read out of the texts
-        file.write(json.dumps(record) + "\n")
-        file.flush()  # what is written stays if the program is killed
+        # Answers are read out of the texts once all are there.
+        noted = {name: getattr(answer, name) for name in _NOTED}
+        record = {"id": question["id"], "sample": sample} | noted
+        _append(file, record, folder / "answers.jsonl")
         bar.update()
 
     async with openai.AsyncOpenAI(**endpoint, max_retries=_RETRIES) as client:
@@ -295,20 +307,48 @@ def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
-    """Write run.json, or raise DataError if the folder was begun with other settings."""
-    path = folder / "run.json"
+def _check_settings(folder: Path, settings: dict[str, Any]) -> dict[str, str]:
+    """Return what the folder's questions were; DataError if it was begun with other settings.
+
+    Of each question that was ever asked, the folder has a hash by its id, if it is not an old one.
+    """
+    path = folder / _RUN
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_lines(path, [settings])
-        return
+        return {}
     before = read_json(read_whole(path), str(path))
+    asked = before.pop("questions", {})
     for name in settings | before:
         if before.get(name) != settings.get(name):
             raise DataError(
                 f"{folder}: was begun with {name} {before.get(name)!r}, now it is "
                 f"{settings.get(name)!r}; use the first one, or another folder"
             )
+    return asked if isinstance(asked, dict) else {}
+
+
+def _check_questions(
+    questions: str | os.PathLike,
+    hashes: dict[str, str],
+    before: dict[str, str],
+    answered: Set[str],
+    folder: Path,
+) -> None:
+    """Raise DataError if a question has changed since it was answered."""
+    for name, hashed in hashes.items():
+        if name in answered and before.get(name, hashed) != hashed:
+            path = _find(questions, "questions", ".jsonl")
+            line = next(number for number, record in read_lines(path) if str(record["id"]) == name)
+            raise DataError(
+                f"{path}, line {line}: the text or the gold of {name!r} has changed since it was "
+                f"answered in {folder}; give it another id or use another folder, or, to keep its "
+                f"answers, remove it from the questions in {folder / _RUN}"
+            )
+
+
+def _hash(question: dict[str, Any]) -> str:
+    """Return a short name of what was asked, and of what is right."""
+    texts = json.dumps([question["question"], question["gold"]])
+    return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
 
 def _kept(folder: Path) -> Iterator[dict[str, Any]]:
@@ -345,14 +385,34 @@ def _is_answer(record: Any) -> bool:
     )
 
 
-def _appended(folder: Path) -> TextIO:
+def _appended(folder: Path) -> RawIOBase:
     """Open the folder's answers to append to, on a line of its own."""
     path = folder / "answers.jsonl"
     is_torn = path.exists() and not path.read_bytes().endswith(b"\n")
-    file = path.open("a", encoding="utf-8")
+    try:
+        file = path.open("ab", buffering=0)  # what is written stays if the program is killed
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be written ({error.strerror}); check who owns it"
+        ) from None
     if is_torn:
-        file.write("\n")
+        file.write(b"\n")
     return file
+
+
+def _append(file: RawIOBase, record: dict[str, Any], path: Path) -> None:
+    """Write one answer; DataError where there is no room for it."""
+    line = json.dumps(record).encode() + b"\n"
+    try:
+        if file.write(line) == len(line):
+            return
+        fault = "no space left"
+    except OSError as error:
+        fault = str(error.strerror)
+    raise DataError(
+        f"{path}: cannot be written ({fault}); make room and run the same command again, which "
+        "goes on from the answers that are there"
+    )
 
 
 def _export(

@@ -1,57 +1,38 @@
-"""Ask an OpenAI-compatible endpoint for one answer, and read what it replies.
+"""Ask an OpenAI-compatible endpoint for one answer.
 
-`adalib.ask.collect` samples many such answers, and the router (`adalib.serve.router`) asks for as
-many as a question is worth. The `openai` package sends the request. A reply becomes an `Answer`:
-its text, the answer that the text gives, and the numbers that a vote may be weighted by.
+The router (`adalib.serve.router`) asks for as many such answers as a question is worth. How a
+request is sent is left to a function, so that the server sends it as it sends everything else, and
+`model_asker` by the `openai` package. What comes back is read in `adalib.ask.reply`.
 """
 
 from __future__ import annotations
 
 import json
-import math
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import monotonic as now
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
+from adalib.ask.reply import Answer, Streamed, check_is_text, events, parsed, read_reply
 from adalib.ask.runner import Runner
-from adalib.vote.extract import extract_answer
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import AsyncOpenAI, AsyncStream
-    from openai.types.chat import ChatCompletion, ChatCompletionChunk
+    from openai import AsyncOpenAI
 
 TOP_LOGPROBS = 20  # candidates per token, the most that one may ask for
-_PLAIN: WeakSet[AsyncOpenAI] = WeakSet()  # endpoints that refuse what a vote would like to know
+LOG = logging.getLogger("adalib.ask")
 
+_WITHOUT = 600.0  # seconds for which an endpoint that refused a wish is asked without it
+_REFUSALS = (400, 422)  # what an endpoint replies to a field that it does not know
 
-@dataclass(frozen=True)
-class Answer:
-    """One answer of a model; None where the endpoint does not report a number.
-
-    Attributes
-    ----------
-    text : str
-        What the model wrote.
-    answer : str
-        The answer that was read out of the text, "" if there is none.
-    finish : str
-        "stop", or "length" where the text was cut at the limit on tokens.
-    tokens, prompt_tokens : int or None
-        Tokens written and read.
-    logprob, entropy : float or None
-        Mean log-probability and mean entropy of its tokens, in nats.
-    """
-
-    text: str
-    answer: str
-    finish: str
-    tokens: int | None = None
-    prompt_tokens: int | None = None
-    logprob: float | None = None
-    entropy: float | None = None
+#: Asks a model for one answer. A race reads ``runner.tokens``, the tokens written so far.
+Ask = Callable[[Runner], Awaitable[Answer]]
+#: Sends the fields of a chat completion, and returns the reply before its body is read.
+Send = Callable[[dict[str, Any]], Awaitable["httpx2.Response"]]
 
 
 def check_base_url(url: str, name: str) -> None:
@@ -65,52 +46,110 @@ def check_base_url(url: str, name: str) -> None:
         raise ValueError(f"{name} is {url!r}; give a base URL such as http://127.0.0.1:8080/v1")
 
 
-def read_completion(completion: ChatCompletion) -> Answer:
-    """Take one chat completion apart; ValueError if it holds no answer."""
+class NoAnswerError(ValueError):
+    """The endpoint replied, and its reply is no answer: an error, a refusal, a page.
+
+    The reply is kept as it came, with its status, headers and body.
+    """
+
+    def __init__(self, why: str, response: httpx2.Response) -> None:
+        super().__init__(why)
+        self.status = response.status_code
+        self.headers = response.headers.raw
+        self.body = response.content
+
+
+@dataclass
+class Wishes:
+    """What is asked for in addition to the fields of a request, while the endpoint accepts it.
+
+    Attributes
+    ----------
+    fields : dict
+        The fields to add.
+    """
+
+    fields: dict[str, Any]
+    _refused_until: float = field(default=0.0, repr=False)
+
+    @classmethod
+    def of(cls, reads: Iterable[str], *, streams: bool) -> Wishes:
+        """Return what a policy needs that reads these fields of a reply, streamed or whole."""
+        fields: dict[str, Any] = {}
+        if streams:
+            fields |= {"stream": True, "stream_options": {"include_usage": True}}
+        if "logprob" in reads or "entropy" in reads:
+            fields["logprobs"] = True
+        if "entropy" in reads:
+            fields["top_logprobs"] = TOP_LOGPROBS
+        return cls(fields)
+
+    async def begin(self, send: Send, fields: dict[str, Any]) -> httpx2.Response:
+        """Send a request with the wishes, and without them where the endpoint refuses it."""
+        if now() < self._refused_until:
+            return await send(fields)
+        response = await send(fields | self.fields)
+        if response.status_code not in _REFUSALS or not self.fields:
+            return response
+        await response.aclose()
+        response = await send(fields)
+        if response.is_success:  # so it was a wish that it refused
+            self._refused_until = now() + _WITHOUT
+            why = f"it refuses {', '.join(self.fields)}, and is asked without for {_WITHOUT:g} s"
+            LOG.warning(json.dumps({"model": fields.get("model"), "why": why}))
+        return response
+
+
+def asker(send: Send, fields: Mapping[str, Any], wishes: Wishes) -> Ask:
+    """Return a function that asks for one answer by sending these fields and wishes.
+
+    It raises `NoAnswerError` for a reply that is no answer, and closes every reply.
+    """
+
+    async def ask(runner: Runner) -> Answer:
+        own = dict(fields)
+        if own.get("seed") is not None:
+            own["seed"] += runner.number  # or all answers would be the same
+        runner.tokens = 0
+        response = await wishes.begin(send, own)
+        try:
+            kind = response.headers.get("content-type", "")
+            may_stream = response.is_success and "stream" in wishes.fields
+            is_stream = may_stream and kind.startswith("text/event-stream")
+            read = _read_stream(response, runner) if is_stream else _read_whole(response)
+            answer = await read
+        finally:
+            await response.aclose()
+        choice = answer.reply["choices"][0]
+        if "logprobs" in wishes.fields and "logprobs" in choice:
+            choice["logprobs"] = None  # we asked for them, the caller did not
+        return replace(answer, headers=response.headers.raw)
+
+    return ask
+
+
+async def _read_whole(response: httpx2.Response) -> Answer:
+    """Return the answer of a reply that comes in one piece."""
+    body = await response.aread()
+    if not response.is_success:
+        raise NoAnswerError(f"HTTP {response.status_code}", response)
     try:
-        choice = completion.choices[0]
-        text = choice.message.content or ""
-    except (AttributeError, IndexError, TypeError):  # a page, an error, no choice at all
-        raise ValueError("the reply is no chat completion") from None
-    logprobs = choice.logprobs.content if choice.logprobs else None
-    return _answer(text, choice.finish_reason, logprobs, completion.usage)
+        return check_is_text(read_reply(parsed(body)))
+    except ValueError as error:
+        raise NoAnswerError(str(error), response) from None
 
 
-def _answer(text: str, finish: str | None, logprobs: Sequence[Any] | None, usage: Any) -> Answer:
-    """Return the answer of a text, with its tokens' log-probabilities and the reported usage."""
-    return Answer(
-        text=text,
-        answer=extract_answer(text, finished=finish == "stop"),
-        finish=finish or "unknown",
-        tokens=_reported(usage, "completion_tokens"),
-        prompt_tokens=_reported(usage, "prompt_tokens"),
-        logprob=_mean([token.logprob for token in logprobs or ()]),
-        entropy=_mean([_entropy(token.top_logprobs) for token in logprobs or ()]),
-    )
+async def _read_stream(response: httpx2.Response, runner: Runner) -> Answer:
+    """Return the answer that a stream brings, and count its tokens while they come."""
+    streamed = Streamed()
+    async for event in events(response.aiter_lines()):
+        streamed.add(event)
+        runner.tokens = streamed.events
+    return check_is_text(read_reply(streamed.reply()))
 
 
-def _reported(usage: Any, name: str) -> int | None:
-    """Return a number of tokens; None where it is not reported, or is no such number."""
-    count = getattr(usage, name, None)
-    return count if isinstance(count, int) and count >= 0 else None
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    """Return the mean, rounded for a file; None without values, or if one is not finite."""
-    if not values or not all(math.isfinite(value) for value in values):
-        return None
-    return round(math.fsum(values) / len(values), 6)
-
-
-def _entropy(candidates: Sequence[Any]) -> float:
-    """Return the sum of -p log p over the reported candidates, a lower bound on the entropy."""
-    if not candidates:
-        return math.nan
-    return math.fsum(-math.exp(one.logprob) * one.logprob for one in candidates)
-
-
-#: Asks a model for one answer. A race reads ``runner.tokens``, the tokens written so far.
-Ask = Callable[[Runner], Awaitable[Answer]]
+# What each endpoint was found to refuse, by client and model.
+_WISHES: WeakKeyDictionary[AsyncOpenAI, dict[tuple[str, ...], Wishes]] = WeakKeyDictionary()
 
 
 def model_asker(
@@ -155,80 +194,25 @@ def model_asker(
     """
     import openai
 
-    wishes: dict[str, Any] = {"stream_options": {"include_usage": True}}
-    if "logprob" in reads or "entropy" in reads:
-        wishes["logprobs"] = True
-    if "entropy" in reads:
-        wishes["top_logprobs"] = TOP_LOGPROBS
+    options: Any = {"headers": dict(extra_headers or {})}
 
-    async def begin(fields: dict[str, Any]) -> AsyncStream[ChatCompletionChunk]:
-        # As the body itself, because the client would copy every message of a long conversation.
-        return await client.chat.completions.create(
-            model=fields["model"],
-            messages=[],
-            stream=True,
-            extra_headers=extra_headers,
-            extra_body=fields,
-        )
-
-    async def begin_with_wishes(fields: dict[str, Any]) -> AsyncStream[ChatCompletionChunk]:
-        if client in _PLAIN:
-            return await begin(fields)
+    async def send(body: dict[str, Any]) -> httpx2.Response:
+        stream: openai.AsyncStream[Any]
         try:
-            return await begin(fields | wishes)
-        except (openai.BadRequestError, openai.UnprocessableEntityError):
-            stream = await begin(fields)
-            _PLAIN.add(client)  # without the wishes it is content
-            return stream
+            # As a stream, whatever comes: what is read is left to `asker`.
+            stream = await client.post(
+                "/chat/completions",
+                cast_to=object,
+                body=body,
+                options=options,
+                stream=True,
+                stream_cls=openai.AsyncStream[Any],
+            )
+        except openai.APIStatusError as error:
+            return error.response
+        return stream.response
 
-    async def ask(runner: Runner) -> Answer:
-        own = {"messages": messages, **fields}
-        if own.get("seed") is not None:
-            own["seed"] += runner.number  # or all answers would be the same
-        runner.tokens = 0
-        stream = await begin_with_wishes(own)
-        async with stream:
-            if "json" in stream.response.headers.get("content-type", ""):
-                return await _whole_answer(stream.response)
-            return await _streamed_answer(stream, runner)
-
-    return ask
-
-
-async def _whole_answer(response: httpx2.Response) -> Answer:
-    """Return the answer of an endpoint that does not stream."""
-    from openai.types.chat import ChatCompletion
-
-    completion = ChatCompletion.construct(**json.loads(await response.aread()))
-    answer = read_completion(completion)
-    if completion.choices[0].message.refusal:
-        raise ValueError("the reply is a refusal")
-    return _checked(answer)
-
-
-async def _streamed_answer(stream: AsyncStream[ChatCompletionChunk], runner: Runner) -> Answer:
-    """Return the answer that a stream brings, and count its tokens while they come."""
-    texts: list[str] = []
-    logprobs: list[Any] = []
-    finish = usage = None
-    events = 0  # an event usually brings one token, the last one none
-    async for chunk in stream:
-        usage = chunk.usage or usage
-        for choice in chunk.choices[:1]:
-            if choice.delta.refusal:
-                raise ValueError("the reply is a refusal")
-            text = choice.delta.content or ""
-            events += bool(text or choice.finish_reason is None)
-            runner.tokens = events
-            texts.append(text)
-            logprobs += (choice.logprobs and choice.logprobs.content) or []
-            finish = choice.finish_reason or finish
-    answer = _checked(_answer("".join(texts), finish, logprobs, usage))
-    return answer if answer.tokens is not None else replace(answer, tokens=events)
-
-
-def _checked(answer: Answer) -> Answer:
-    """Return an answer that is a text, whole or cut at the limit; ValueError for any other."""
-    if answer.finish not in ("stop", "length") or not answer.text.strip():
-        raise ValueError(f"the reply is no text (it ended with {answer.finish})")
-    return answer
+    reads = tuple(sorted(reads))
+    known = _WISHES.setdefault(client, {})
+    wishes = known.setdefault((str(fields.get("model")), *reads), Wishes.of(reads, streams=True))
+    return asker(send, {"messages": messages, **fields}, wishes)

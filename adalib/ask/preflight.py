@@ -8,28 +8,29 @@ from __future__ import annotations
 import asyncio
 
 import httpx2
-import openai
 
-from adalib.ask.endpoint import model_asker
+from adalib.ask.endpoint import NoAnswerError, Send, Wishes, asker
 from adalib.ask.runner import Runner
 
 _TURN = {"role": "user", "content": "Write the numbers from one to thirty as words."}
 
 
-async def abilities(client: openai.AsyncOpenAI, model: str) -> list[str]:
+async def abilities(send: Send, model: str) -> list[str]:
     """Return three lines: does the endpoint stream, give log-probabilities, and can one cancel?
 
     ValueError if it does not answer.
     """
-    ask = model_asker(client, [_TURN], ("logprob",), model=model)
+    wishes = Wishes.of(["logprob"], streams=True)
+    ask = asker(send, {"model": model, "messages": [_TURN]}, wishes)
     first = Runner(0)
     second = Runner(1)
     try:
         answer = await ask(first)
         cancelled = await _is_cancelled(asyncio.ensure_future(ask(second)), second)
-    except (openai.APIError, httpx2.HTTPError) as error:
+    except (NoAnswerError, httpx2.HTTPError) as error:
+        fault = str(error) if isinstance(error, NoAnswerError) else type(error).__name__
         raise ValueError(
-            f"{client.base_url} gives no answer of {model!r} ({type(error).__name__}); "
+            f"the upstream gives no answer of {model!r} ({fault}); "
             "check the address, the model and the key"
         ) from None
     # A stream is counted while it arrives, a whole reply is not.

@@ -27,8 +27,8 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP_MARK = b"\x1f\x8b"
 _ONE_PER_LINE = "write one JSON object per line"
 _MOST_DIGITS = 300  # of a whole number; a longer one is no number that anybody means
-# What an unsound value of a saved file may raise on its way into an object.
-_UNSOUND = (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError)
+#: What an unsound value of a saved file may raise on its way into an object.
+UNSOUND = (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError)
 
 
 class DataError(ValueError):
@@ -83,14 +83,16 @@ def read_whole(path: str | os.PathLike) -> bytes:
     return b"".join(line for _, line in open_lines(path))
 
 
-def read_json(line: bytes, where: str) -> dict[str, Any]:
-    """Read one JSON object, strictly: UTF-8, finite numbers of a bounded size, no deep nesting.
+def read_json(line: bytes, where: str, *, strict: bool = True) -> dict[str, Any]:
+    """Read one JSON object: UTF-8, finite numbers of a bounded size, no deep nesting.
 
-    ``where`` is the place of the line in words, for messages.
+    ``where`` is the place of the line in words, for messages. Unless ``strict``, NaN and Infinity
+    become null: tools write them where they have no number.
     """
+    constant = _no_number if strict else lambda _: None
     try:
         text = line.decode("utf-8").rstrip()  # or a fault at the end would be in the next line
-        record = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
+        record = json.loads(text, parse_constant=constant, parse_float=_finite, parse_int=_whole)
         if "\\ud" in text or "\\uD" in text:
             # Half a character, from a text cut in its middle, cannot be saved: it becomes "?".
             record = json.loads(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))
@@ -167,6 +169,17 @@ def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> N
             file.write(text.encode("utf-8", "replace") + b"\n")
 
 
+def make_folder(path: str | os.PathLike) -> Path:
+    """Make a folder, if it is not there yet; DataError if there cannot be one."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be made a folder ({error.strerror}); choose another name"
+        ) from None
+    return Path(path)
+
+
 def _unwrapped(value: Any) -> Any:
     """Return numpy values as plain ones."""
     if isinstance(value, np.ndarray | np.generic):
@@ -214,7 +227,7 @@ def reading(data: Any, kind: str, version: int) -> Iterator[None]:
         )
     try:
         yield
-    except _UNSOUND as error:
+    except UNSOUND as error:
         raise DataError(
             f'the saved "{kind}" is damaged ({error!r}); fit it and save it again'
         ) from None

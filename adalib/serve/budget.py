@@ -15,18 +15,10 @@ from __future__ import annotations
 
 import os
 from math import exp, inf, log
-from pathlib import Path
 from typing import Any
 
-from adalib.datasets.files import (
-    DataError,
-    number,
-    read_json,
-    read_whole,
-    reading,
-    whole,
-    write_lines,
-)
+from adalib.datasets.files import DataError, number, reading, whole
+from adalib.serve.debt import DebtFile
 
 STEP = 0.2
 CREDIT = 20  # unspent budgets that are remembered; a quiet month must not pay for a careless week
@@ -80,7 +72,7 @@ class BudgetController:
         self.closed = 0.0
         self.opened = 0.0
         self._open_now = 0
-        self._file: Path | None = None
+        self._file: DebtFile | None = None
 
     @property
     def debt(self) -> float:
@@ -120,7 +112,7 @@ class BudgetController:
         floor = -CREDIT * self.budget - max(self.opened, 0.0)
         self.closed = max(self.closed + cost - self.budget, floor)
         if self._file is not None:
-            write_lines(self._file, [self._record()])
+            self._file.note(self._record())
 
     def bound(self, at_once: int, *, high: float, cheapest: float, most: float) -> float:
         """Return the most by which costs can ever pass their budgets in sum.
@@ -150,24 +142,52 @@ class BudgetController:
     def keep_in(self, path: str | os.PathLike) -> None:
         """Go on from the debt that a small file remembers, and keep it there from now on.
 
-        Questions that are open when a program is killed are not in the file.
+        The file is written by a thread of its own, so that no question waits for a disk, and one
+        that is full stops nothing. Questions that are open when a program is killed are not in it.
 
         Parameters
         ----------
         path : str or path
             The file; if there is none yet, the debt begins at 0.
+
+        Raises
+        ------
+        DataError
+            If the file is damaged, cannot be written, or another program keeps its debt there.
         """
-        self._file = Path(path)
-        if self._file.exists():
-            saved = read_json(read_whole(path), str(path))
-            try:
-                with reading(saved, "debt", 1):
-                    self.asked = whole(saved["asked"], "asked", 0, 10**15)
-                    self.spent = number(saved["spent"], "spent", 0)
-                    self.closed = number(saved["debt"], "debt")
-            except DataError as error:
-                raise DataError(f"{path}: {error}, or remove the file") from None
-        write_lines(self._file, [self._record()])
+        self.let_go()
+        file = DebtFile(path)
+        try:
+            saved = file.read()
+            if saved is not None:
+                self._go_on_from(saved, path)
+            file.write(self._record())
+        except DataError:
+            file.close()
+            raise
+        self._file = file
+
+    def _go_on_from(self, saved: dict[str, Any], path: str | os.PathLike) -> None:
+        """Take the sums of a file's record; DataError if it is damaged."""
+        try:
+            with reading(saved, "debt", 1):
+                self.asked = whole(saved["asked"], "asked", 0, 10**15)
+                self.spent = number(saved["spent"], "spent", 0)
+                self.closed = number(saved["debt"], "debt")
+        except DataError as error:
+            raise DataError(f"{path}: {error}, or remove the file") from None
+
+    def let_go(self) -> None:
+        """Write the debt a last time, and leave its file to another program."""
+        if self._file is not None:
+            self._file.note(self._record())
+            self._file.close()
+            self._file = None
+
+    @property
+    def fault(self) -> str:
+        """Why the debt's file could not be written the last time; "" if it was."""
+        return self._file.fault if self._file is not None else ""
 
     def _record(self) -> dict[str, Any]:
         """What the file holds."""

@@ -6,12 +6,13 @@ one connection. The server (`adalib.serve.server`) decides what is passed on.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import httpx2
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -30,6 +31,11 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     if any(name.lower() == b"transfer-encoding" for name, _ in pairs):
         dropped |= {b"content-length"}  # of a body that comes in chunks, it is not the length
     return [(name, value) for name, value in pairs if name.lower() not in dropped]
+
+
+def without(headers: Headers, *names: bytes) -> Headers:
+    """Return the headers but for those of these names, which are in small letters."""
+    return [pair for pair in headers if pair[0].lower() not in names]
 
 
 def climbs(path: bytes) -> bool:
@@ -62,17 +68,17 @@ def outgoing_request(
     )
 
 
-def returned(reply: httpx2.Response) -> StreamingResponse:
-    """Return the upstream's reply as it goes to the caller, while it comes."""
-    response = StreamingResponse(_bytes_of(reply), reply.status_code)
-    response.raw_headers = end_to_end(reply.headers.raw)
-    return response
+class Passed(StreamingResponse):
+    """The upstream's reply as it goes to the caller, while it comes."""
 
+    def __init__(self, reply: httpx2.Response) -> None:
+        super().__init__(reply.aiter_raw(), reply.status_code)
+        self.raw_headers = end_to_end(reply.headers.raw)
+        self.reply = reply
 
-async def _bytes_of(reply: httpx2.Response) -> AsyncIterator[bytes]:
-    """Yield a reply as it comes, and give its connection back however it ends."""
-    try:
-        async for piece in reply.aiter_raw():
-            yield piece
-    finally:
-        await reply.aclose()
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the reply, and give its connection back also if the caller has gone before."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self.reply.aclose()

@@ -19,9 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adalib.ask.endpoint import Answer, Ask
+from adalib.ask.endpoint import Ask, NoAnswerError
+from adalib.ask.reply import Answer
 from adalib.ask.runner import Runner
-from adalib.datasets.files import DataError, number, read_json, read_whole, reading, write_lines
+from adalib.datasets.files import (
+    DataError,
+    make_folder,
+    number,
+    read_json,
+    read_whole,
+    reading,
+    write_lines,
+)
 from adalib.datasets.folds import subsample
 from adalib.datasets.responses import Responses
 from adalib.learn.describe import describe, embedding_of
@@ -117,7 +126,7 @@ class Router:
 
     >>> from adalib import PricedStopping, Router, load
     >>> from adalib.ask.collect import run_to_end
-    >>> from adalib.ask.endpoint import Answer
+    >>> from adalib.ask.reply import Answer
     >>> async def ask(runner):
     ...     return Answer("Three and four are seven. Answer: 7", "7", "stop", tokens=9)
     >>> answers = load("word-fewshot").take(range(40))
@@ -192,6 +201,11 @@ class Router:
     def unit(self) -> str:
         """What the budget counts: "samples" or "tokens"."""
         return self.policy.cost
+
+    @property
+    def races(self) -> bool:
+        """Whether it starts several answers and cancels those that are not needed any more."""
+        return isinstance(self.policy, PricedRace)
 
     @property
     def most_answers(self) -> int:
@@ -280,7 +294,7 @@ class Router:
         except Exception as error:
             if not vote.answers:
                 raise
-            reason = "out of time" if isinstance(error, TimeoutError) else f"{type(error).__name__}"
+            reason = in_words(error)
         finally:
             # A vote that was cut short is no saving, and must not lower the price.
             if reason in (WORTH, LONGEST) or vote.cost > self.controller.budget:
@@ -299,8 +313,7 @@ class Router:
             "embedding": None if self.embedding is None else self.embedding.to_dict(),
             "policy": self.policy.to_dict(),
         }
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        write_lines(Path(folder) / _FILE, [record])
+        write_lines(make_folder(folder) / _FILE, [record])
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Router:
@@ -365,9 +378,12 @@ class _Vote:
         """Ask for as many answers at once as the session wants, and count them in that order."""
         while self.session.goes_on:
             runners = [Runner(len(self.answers) + k) for k in range(self.session.asks)]
-            for answer in await _all_or_none([self.ask(runner) for runner in runners]):
+            answers, error = await _until_one_fails([self.ask(runner) for runner in runners])
+            for answer in answers:  # those before and beside a failure are paid for, and count
                 ballot, fields = await self._count(answer)
                 self.session.add(ballot, **fields)
+            if error is not None:
+                raise error
 
     async def _race(self, runner: Runner) -> tuple[int | None, dict[str, Any]]:
         """Ask for one answer of a race, which runs next to others."""
@@ -383,7 +399,7 @@ class _Vote:
             self.answers.append(answer)
             self.ballots.append(ballot)
             self.numbers.append(number)
-        if max(self.numbers) < 0 and answer.finish == "stop":
+        if max(self.numbers) < 0:  # a text that was cut would be cut the next time too
             raise _NotShortError
         usual = self.router.usual
         given = {name: getattr(answer, name) for name in ("tokens", *self.session.reads)}
@@ -438,14 +454,28 @@ def short_answer(answer: Answer) -> str:
     return answer.answer or (text if is_answer else "")
 
 
-async def _all_or_none(questions: Sequence[Awaitable[Answer]]) -> list[Answer]:
-    """Wait for all answers; if one fails, cancel the others and raise its error."""
+async def _until_one_fails(
+    questions: Sequence[Awaitable[Answer]],
+) -> tuple[list[Answer], BaseException | None]:
+    """Wait for all answers; if one fails, cancel those still running and return its error too."""
     tasks = [asyncio.ensure_future(question) for question in questions]
     try:
-        return await asyncio.gather(*tasks)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)  # until their connections are closed
+    ended = [task for task in tasks if not task.cancelled()]
+    errors = [task.exception() for task in ended if task.exception() is not None]
+    answers = [task.result() for task in ended if task.exception() is None]
+    return answers, errors[0] if errors else None
+
+
+def in_words(error: BaseException) -> str:
+    """Say why a vote failed, without the endpoint's own words, which may hold a text or a key."""
+    if isinstance(error, NoAnswerError):
+        return str(error)
+    return "out of time" if isinstance(error, TimeoutError) else type(error).__name__
 
 
 def _features(embedding: TextEmbedding | None, questions: Sequence[str]) -> np.ndarray | None:

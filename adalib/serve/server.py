@@ -4,8 +4,9 @@ A chat completion that wants one short answer is voted on. Everything else is pa
 byte and comes back so, streams included. The rule for "one short answer" is in two steps. From the
 request, `why_passed_on` takes only plain text turns with ordinary sampling settings. From the first
 reply, `short_answer` (`adalib.serve.router`) takes only a text whose answer is marked, or a short
-text; any other text is the reply. Whatever goes wrong with a vote, the request is passed on, so
-that the caller never gets less than the upstream would give.
+text; any other text is the reply. A reply that is no text at all (an error, a refusal, a page) is
+the reply too, as it came: an upstream in trouble is asked once. If anything else goes wrong with a
+vote, the request is passed on, so that the caller never gets less than the upstream would give.
 
 The server knows no users, keys, prices or rate limits: put a gateway in front for those.
 """
@@ -16,49 +17,53 @@ import asyncio
 import json
 import logging
 import os
+import re
 import socket
 import sys
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import httpx2
-import openai
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
-from adalib.ask.endpoint import Ask, check_base_url, model_asker
+from adalib.ask.endpoint import NoAnswerError, Send, Wishes, asker, check_base_url
 from adalib.ask.preflight import abilities
+from adalib.serve.listening import OfOneCaller, listen
 from adalib.serve.log import LogLines
-from adalib.serve.passing import Headers, climbs, end_to_end, outgoing_request, returned
-from adalib.serve.router import Routed, Router
+from adalib.serve.passing import Headers, Passed, climbs, end_to_end, outgoing_request, without
+from adalib.serve.router import LONGEST, NOT_SHORT, WORTH, Routed, Router
 
 Result = TypeVar("Result")
 
 LARGEST_BODY = 20_000_000  # bytes of a request; an image in it takes a few millions
 LONGEST_VOTE = 200_000  # bytes of a request that is voted on; reading a longer one takes too long
 AT_ONCE = 64  # votes that are open at a time; others wait for their turn
+MOST_OF_ONE = 512  # requests of one address that are open at a time; more are refused
 LOG = logging.getLogger("adalib.serve")
 
 # Fields of a request that is voted on; with any other one it is passed on.
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed", "stop")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _VOTED = {"model", "messages", "n", "stream", "user", *_SAMPLING, *_LIMITS}
-# Headers about one request and its body, of which every answer of a vote has its own.
-_OF_ONE_REQUEST = {
-    *("accept", "accept-encoding", "content-encoding", "content-length", "content-type"),
-    "idempotency-key",
-}
+# Headers that every answer of a vote is sent with: who asks, for whom, and as part of which trace.
+# The others are about one request and its body, or about the caller's own client.
+_OF_THE_CALLER = re.compile(
+    rb"authorization|api-key|.+-(api-key|auth|authorization|token)|openai-.+|user-agent|"
+    rb"http-referer|x-title|traceparent|tracestate|baggage|b3|x-b3-.+|x-datadog-.+|sentry-trace|"
+    rb"x-(client-)?request-id|x-correlation-id|x-amzn-trace-id|x-cloud-trace-context"
+)
 
 
 class RefusedError(Exception):
@@ -112,22 +117,20 @@ class Server:
         self.upstream = self.upstream.rstrip("/")
         # Redirects are left to the caller: the headers must not go to another origin. Cookies are
         # too: this client would send the cookie of one caller with the votes of the next.
-        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-        self.http = openai.DefaultAsyncHttpxClient(
-            timeout=self.timeout, follow_redirects=False, cookies=no_cookies
-        )
-        self.client = openai.AsyncOpenAI(
-            base_url=self.upstream,
-            api_key=self.key or "none",
+        self.http = httpx2.AsyncClient(
             timeout=self.timeout,
-            max_retries=0,  # the caller retries what is passed on
-            http_client=self.http,
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            # As many as requests are open, so that no request waits for one that hangs.
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=AT_ONCE),
         )
-        # The client took them from the environment; votes carry the caller's, as what is passed on.
-        self.client.organization = self.client.project = None
+        # Only a race cuts answers short, and so reads them while they are written.
+        self.wishes = Wishes.of(self.router.policy.reads, streams=self.router.races)
         self.places = asyncio.Semaphore(AT_ONCE)
+        self.voted = self.passed_on = 0
+        self.failed: Counter[str] = Counter()
 
-    def app(self) -> Starlette:
+    def app(self) -> ASGIApp:
         """Return the application, for any server that speaks ASGI."""
         every = ["GET", "POST", "PUT", "PATCH", "DELETE"]
         routes = [
@@ -135,65 +138,91 @@ class Server:
             Route("/v1/chat/completions", self._logged(self.chat), methods=["POST"]),
             Route("/v1/{path:path}", self._logged(self.other), methods=every),
         ]
-        return Starlette(routes=routes, lifespan=self._lifespan)
+        return OfOneCaller(Starlette(routes=routes, lifespan=self._lifespan), MOST_OF_ONE)
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Close the connections to the upstream when the server ends."""
+        """Close the connections to the upstream, and the debt's file, when the server ends."""
         yield
-        await self.client.close()
+        await self.http.aclose()
+        self.router.controller.let_go()
 
     async def health(self, request: Request) -> Response:
-        """Reply that the server runs, and how the budget is held."""
-        names = ("budget", "asked", "average", "debt", "price")
-        figures = {name: getattr(self.router.controller, name) for name in names}
-        return JSONResponse({"status": "ok", "unit": self.router.unit, **figures})
+        """Reply that the server runs, how the budget is held, and what became of requests."""
+        controller = self.router.controller
+        names = ("budget", "asked", "average", "debt", "price", "fault")
+        figures = {name: getattr(controller, name) for name in names}
+        counts = {"voted": self.voted, "passed_on": self.passed_on, "failed": dict(self.failed)}
+        return JSONResponse({"status": "ok", "unit": self.router.unit, **figures, **counts})
 
     async def chat(self, request: Request) -> Response:
         """Vote on a chat completion, or pass it on."""
-        body = await _body(request)
-        if len(body) > LONGEST_VOTE:
-            return await self.pass_on(request, body, "a long conversation")
-        fields = _json_object(body)
-        why = "a query in its address" if request.url.query else why_passed_on(fields, self.model)
-        if why:
-            return await self.pass_on(request, body, why)
-        try:
-            return await self.vote(request, fields)
-        except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException):
-            limit = min(self.deadline, self.timeout)
-            raise RefusedError(504, f"no answer came within {limit:g} s") from None
-        except ClientDisconnect:
-            raise
-        except Exception as error:
-            # No answer to vote on: the caller gets what the upstream itself replies.
-            why = f"the vote failed ({_in_words(error)})"
-            return await self.pass_on(request, body, why)
+        body = await self._body(request)
+        is_long = len(body) > LONGEST_VOTE
+        fields = {} if is_long else _json_object(body)
+        why = "a long conversation" if is_long else why_passed_on(fields, self.model)
+        if request.url.query:
+            why = "a query in its address"
+        if not why:
+            try:
+                return await self.vote(request, fields)
+            except ClientDisconnect:
+                raise
+            except NoAnswerError as error:
+                self.failed[str(error)] += 1
+                request.state.line["why"] = f"no vote: {error}"
+                return _as_it_came(error)
+            except (TimeoutError, httpx2.TimeoutException):
+                self.failed["out of time"] += 1
+                limit = min(self.deadline, self.timeout)
+                raise RefusedError(504, f"no answer came within {limit:g} s") from None
+            except httpx2.ConnectError:
+                self.failed["no connection"] += 1
+                raise RefusedError(502, "the upstream cannot be reached") from None
+            except Exception as error:
+                # No answer to vote on: the caller gets what the upstream itself replies.
+                self.failed[type(error).__name__] += 1
+                why = f"the vote failed ({_place_of(error)})"
+        return await self.forward(request, body, why)
 
     async def other(self, request: Request) -> Response:
         """Pass on any other request."""
-        return await self.pass_on(request, await _body(request), "another path")
+        return await self.forward(request, await self._body(request), "another path")
 
     async def vote(self, request: Request, fields: dict[str, Any]) -> Response:
         """Ask as often as the router says, and reply with the winner."""
-        sent = {name: fields[name] for name in fields if name not in ("messages", "n", "stream")}
-        headers: dict[str, Any] = {}
-        for raw, value in self._headers(request):
-            name = raw.decode()
-            if name in _OF_ONE_REQUEST:
-                continue
-            before = f"{headers[name]}, " if name in headers else ""  # a repeated one is joined
-            headers[name] = before + value.decode("latin-1")
-        headers.setdefault("authorization", openai.Omit())  # or the client would send one
-        reads = self.router.policy.reads
-        ask = model_asker(self.client, fields["messages"], reads, extra_headers=headers, **sent)
+        headers = [pair for pair in self._headers(request) if _OF_THE_CALLER.fullmatch(pair[0])]
+        sent = {name: fields[name] for name in fields if name not in ("n", "stream")}
+        ask = asker(self._sender(headers), sent, self.wishes)
         question = fields["messages"][-1]["content"]
         routed = await _unless_gone(request, self._in_turn(question, ask))
+        if routed.reason == NOT_SHORT:
+            self.passed_on += 1
+        else:
+            self.voted += 1
+            if routed.reason not in (WORTH, LONGEST):
+                self.failed[routed.reason] += 1
         figures = _figures(routed)
         request.state.line |= figures
-        return JSONResponse(_completion(routed, self.model, figures))
+        return _completion(routed, figures)
 
-    async def _in_turn(self, question: str, ask: Ask) -> Routed:
+    def _sender(self, headers: Headers) -> Send:
+        """Return a function that sends the fields of a chat completion with these headers."""
+        url = f"{self.upstream}/chat/completions"
+        headers = [*headers, (b"content-type", b"application/json"), (b"accept", b"*/*")]
+        headers.append((b"accept-encoding", b"gzip, deflate"))  # what httpx2 reads anywhere
+
+        async def send(fields: dict[str, Any]) -> httpx2.Response:
+            body = json.dumps(fields).encode()
+            extensions = {"timeout": httpx2.Timeout(self.timeout).as_dict()}
+            request = httpx2.Request(
+                "POST", url, headers=headers, content=body, extensions=extensions
+            )
+            return await self.http.send(request, stream=True)
+
+        return send
+
+    async def _in_turn(self, question: str, ask: Any) -> Routed:
         """Vote once there is a place; the deadline covers the wait for it."""
         ends = time.monotonic() + self.deadline
         async with asyncio.timeout(self.deadline):
@@ -206,13 +235,15 @@ class Server:
     def _headers(self, request: Request) -> Headers:
         """Return the headers of a request for the upstream, with the server's key if it has one."""
         headers = end_to_end(request.scope["headers"])
-        if self.key:
-            headers = [pair for pair in headers if pair[0].lower() != b"authorization"]
-            headers.append((b"authorization", f"Bearer {self.key}".encode()))
-        return headers
+        return [*without(headers, b"authorization"), *self._own_key()] if self.key else headers
 
-    async def pass_on(self, request: Request, body: bytes, why: str) -> Response:
+    def _own_key(self) -> Headers:
+        """Return the header that holds the server's key."""
+        return [(b"authorization", f"Bearer {self.key}".encode())]
+
+    async def forward(self, request: Request, body: bytes, why: str) -> Response:
         """Send a request to the upstream as it came, and its reply back as it comes."""
+        self.passed_on += 1
         request.state.line["why"] = f"passed on: {why}"
         path: bytes = request.scope["raw_path"]
         if not path.startswith(b"/v1/") or climbs(path):
@@ -226,7 +257,26 @@ class Server:
             raise RefusedError(504, "the upstream did not answer in time") from None
         except httpx2.HTTPError as error:
             raise RefusedError(502, f"the upstream failed ({type(error).__name__})") from None
-        return returned(reply)
+        return Passed(reply)
+
+    async def abilities(self) -> list[str]:
+        """Return what the upstream can do, a line each; see `adalib.ask.preflight`."""
+        async with self.http:
+            return await abilities(self._sender(self._own_key() if self.key else []), self.model)
+
+    async def _body(self, request: Request) -> bytes:
+        """Read the body of a request, up to a limit and while it comes."""
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self.timeout):
+                async for piece in request.stream():
+                    body += piece
+                    if len(body) > LARGEST_BODY:
+                        limit = f"{LARGEST_BODY:,} bytes"
+                        raise RefusedError(413, f"the request is larger than {limit}")
+        except TimeoutError:
+            raise RefusedError(408, "the request did not come whole in time") from None
+        return bytes(body)
 
     def _logged(
         self, handle: Callable[[Request], Awaitable[Response]]
@@ -249,7 +299,7 @@ class Server:
                 request.state.line["why"] = str(error)
             except Exception as error:  # a defect of ours
                 response = _error(500, "the server failed; its log says why")
-                request.state.line["why"] = _in_words(error)
+                request.state.line["why"] = _place_of(error)
             seconds = round(time.monotonic() - began, 3)
             head = {"path": request.url.path, "status": response.status_code, "seconds": seconds}
             LOG.info(json.dumps(head | request.state.line))
@@ -264,7 +314,19 @@ def _error(status: int, message: str) -> Response:
     return JSONResponse({"error": error}, status)
 
 
-def _in_words(error: Exception) -> str:
+def _as_it_came(error: NoAnswerError) -> Response:
+    """Return the upstream's own reply, with its status and headers."""
+    response = Response(error.body, error.status)
+    response.raw_headers += _about_the_reply(error.headers)
+    return response
+
+
+def _about_the_reply(headers: Any) -> Headers:
+    """Return the headers of a reply whose body we have read; its length and encoding are ours."""
+    return without(end_to_end(headers), b"content-length", b"content-encoding")
+
+
+def _place_of(error: Exception) -> str:
     """Say what went wrong, and where; the upstream's own words may hold a text or a key."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
@@ -282,31 +344,33 @@ def _figures(routed: Routed) -> dict[str, Any]:
     }
 
 
-def _completion(routed: Routed, model: str, figures: dict[str, Any]) -> dict[str, Any]:
-    """Return the winner as a chat completion, with the tokens of all answers as its usage."""
-    message = {"role": "assistant", "content": routed.winner.text, "refusal": None}
-    choice = {"index": 0, "message": message, "finish_reason": routed.winner.finish}
-    read = sum(answer.prompt_tokens or 0 for answer in routed.answers)
-    usage = {"prompt_tokens": read, "completion_tokens": routed.tokens}
-    return {
-        "id": f"chatcmpl-{uuid4().hex}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": model,
-        "choices": [{**choice, "logprobs": None}],
-        "usage": usage | {"total_tokens": read + routed.tokens},
-        "adalib": {"answer": routed.answer, "votes": routed.votes, **figures},
-    }
+def _completion(routed: Routed, figures: dict[str, Any]) -> Response:
+    """Return the winner's own reply, with what all answers used and a field of ours."""
+    usage: dict[str, Any] = {}
+    for answer in routed.answers:
+        _sum(usage, answer.reply.get("usage") or {})
+    if routed.cancelled:  # what they wrote is paid for too, and they have reported nothing
+        written = usage.get("completion_tokens", 0)
+        usage["completion_tokens"] = max(routed.tokens, written)
+        usage["total_tokens"] = usage.get("prompt_tokens", 0) + usage["completion_tokens"]
+    ours = {"answer": routed.answer, "votes": routed.votes, **figures}
+    body = routed.winner.reply | ({"usage": usage} if usage else {}) | {"adalib": ours}
+    response = Response(json.dumps(body).encode(), media_type="application/json")
+    response.raw_headers += without(_about_the_reply(routed.winner.headers), b"content-type")
+    return response
 
 
-async def _body(request: Request) -> bytes:
-    """Read the body of a request, up to a limit."""
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST_BODY:
-            raise RefusedError(413, f"the request is larger than {LARGEST_BODY:,} bytes")
-    return bytes(body)
+def _sum(total: dict[str, Any], usage: dict[str, Any]) -> None:
+    """Add the numbers of a usage, and of its details, to those of other answers."""
+    for name, value in usage.items():
+        before = total.get(name)
+        if isinstance(value, dict):
+            total[name] = before if isinstance(before, dict) else {}
+            _sum(total[name], value)
+        elif type(value) in (int, float) and type(before) in (int, float):
+            total[name] = before + value
+        elif before is None:
+            total[name] = value
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
@@ -387,7 +451,6 @@ def serve(
         )
     router = Router.load(folder)
     controller = router.controller
-    controller.keep_in(Path(folder) / "debt.json" if debt is None else debt)
     key = os.environ.get(key_env, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise ValueError(f"{key_env} holds no key: some of its characters cannot stand in a header")
@@ -398,21 +461,22 @@ def serve(
         )
     server = Server(router, upstream, model, key, timeout, deadline)
     if check:
-        print(*asyncio.run(abilities(server.client, model)), sep="\n")
+        print(*asyncio.run(server.abilities()), sep="\n")
         return
-    with socket.create_server((host, port)) as listening:
-        # Without it every small reply waits 40 ms for the client's delayed acknowledgement.
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    controller.keep_in(Path(folder) / "debt.json" if debt is None else debt)
+    try:
+        listening = socket.create_server((host, port))
+    except OSError as error:
+        controller.let_go()
+        raise ValueError(
+            f"nothing can listen at {host}:{port} ({error.strerror}); choose another --port"
+        ) from None
+    with listening:
         url = f"http://{host}:{listening.getsockname()[1]}/v1"
         budget = f"{controller.budget:g} {router.unit} per question"
         print(f"{model} at {url}, budget {budget}", file=sys.stderr, flush=True)
-        config = uvicorn.Config(
-            server.app(),
-            log_level="critical",  # the lines of our log say what failed
-            access_log=False,
-            date_header=False,  # the upstream's own come back
-            server_header=False,
-        )
-        LOG.addHandler(LogLines())
-        LOG.setLevel("INFO")
-        uvicorn.Server(config).run(sockets=[listening])
+        lines = LogLines()
+        for name in ("adalib.ask", "adalib.serve"):
+            logging.getLogger(name).addHandler(lines)
+            logging.getLogger(name).setLevel("INFO")
+        listen(server.app(), listening)

@@ -134,25 +134,43 @@ def _telling(make: Callable[[np.random.Generator], Question], rng: np.random.Gen
         distances = np.abs(np.array(list(question.wrong.values())) - question.answer)
         if distances.min() > 2 * question.tolerance:
             break
+    question = question._replace(wrong=_distinct(question.wrong, question.tolerance))
     if question.tolerance:
         text = f"{question.text}\nThe tolerance is {question.tolerance:g}."
         question = question._replace(text=text)
     return question
 
 
-_COST = np.array([1.0, 2.0, 4.0, 8.0])
+def _distinct(wrong: Mapping[str, float], tolerance: float) -> dict[str, float]:
+    """Mistakes by their hints, where those that lead to one number share a hint.
+
+    >>> _distinct({"add": 3.0, "double": 3.0, "halve": 1.0}, 0.1)
+    {'add; or double': 3.0, 'halve': 1.0}
+    """
+    shared: list[tuple[list[str], float]] = []
+    for hint, value in wrong.items():
+        alike = [hints for hints, other in shared if abs(other - value) <= 2 * tolerance]
+        if alike:
+            alike[0].append(hint)
+        else:
+            shared.append(([hint], value))
+    return {"; or ".join(hints): value for hints, value in shared}
+
+
+#: What the four columns of every table cost.
+COST = np.array([1.0, 2.0, 4.0, 8.0])
 
 
 def _table(rng: np.random.Generator, n: int = 4) -> np.ndarray:
     """Accuracies in hundredths that climb, with a dip here and there."""
     start = rng.integers(5, 60, (n, 1))
-    steps = rng.integers(-5, 25, (n, _COST.size - 1)).cumsum(axis=1)
+    steps = rng.integers(-5, 25, (n, COST.size - 1)).cumsum(axis=1)
     return np.clip(np.hstack([start, start + steps]), 0, 99) / 100
 
 
 def _shown(acc: np.ndarray) -> str:
     """A table of accuracies as text, questions as letters."""
-    rows = ["question  " + "".join(f"b={c:<5g}" for c in _COST)]
+    rows = ["question  " + "".join(f"b={c:<5g}" for c in COST)]
     rows += [
         f"{'ABCDEFGH'[i]:<10}" + "".join(f"{a:<7.2f}" for a in row) for i, row in enumerate(acc)
     ]
@@ -168,22 +186,21 @@ def _label(rng: np.random.Generator) -> Question:
     """Ask for one question's best budget at a price."""
     acc = _table(rng, 1)
     lam = _some_price(rng)
-    label = int(oracle_labels(acc, _COST, lam)[0])
-    pays = np.append(np.diff(acc[0]) > lam * np.diff(_COST), False)
+    label = int(oracle_labels(acc, COST, lam)[0])
+    pays = np.append(np.diff(acc[0]) > lam * np.diff(COST), False)
     # A column's number that is also a budget is not told from that budget.
-    column = {} if label in _COST else {"that is the column; give the budget": label}
+    column = {} if label in COST else {"that is the column; give the budget": label}
     return Question(
         f"At the price {lam:.5f}, which budget does this question take?\n{_shown(acc)}",
-        _COST[label],
+        COST[label],
         "compare accuracy minus price times budget in all four columns",
         f"the first column's net value is {acc[0, 0] - lam:.4f}; compute the others, and take "
         "the largest",
         {
             **column,
-            "that is the most accurate budget; subtract the price": _COST[acc[0].argmax()],
-            "that is where the next step stops paying; look beyond it too": _COST[pays.argmin()],
-            "that is the net value; give the budget that has it": acc[0, label]
-            - lam * _COST[label],
+            "that is the most accurate budget; subtract the price": COST[acc[0].argmax()],
+            "that is where the next step stops paying; look beyond it too": COST[pays.argmin()],
+            "that is the net value; give the budget that has it": acc[0, label] - lam * COST[label],
         },
         tolerance=0,
         table=acc.tolist(),
@@ -194,19 +211,19 @@ def _bill(rng: np.random.Generator) -> Question:
     """Ask for the average cost at a price."""
     acc = _table(rng)
     lam = _some_price(rng)
-    labels = oracle_labels(acc, _COST, lam)
-    paid = float(_COST[labels].mean())
+    labels = oracle_labels(acc, COST, lam)
+    paid = float(COST[labels].mean())
     return Question(
         f"At the price {lam:.5f}, what does the oracle spend on a question, on "
         f"average?\n{_shown(acc)}",
         paid,
         "find each question's best budget, and average the budgets",
-        f"question A takes {_COST[labels[0]]:g}; do the same for the others",
+        f"question A takes {COST[labels[0]]:g}; do the same for the others",
         {
             "that is the sum; give the average": paid * len(acc),
             "that is the average accuracy": float(chosen(acc, labels).mean()),
             "that is the cost at a price of zero; use the price": float(
-                _COST[acc.argmax(axis=1)].mean()
+                COST[acc.argmax(axis=1)].mean()
             ),
             "that is in money; count answers": lam * paid,
         },
@@ -218,13 +235,13 @@ def _price(rng: np.random.Generator) -> Question:
     """Ask for a price at which a budget is spent."""
     acc = _table(rng)
     budget = float(rng.integers(5, 14) / 4)
-    path = frontier(acc, _COST)
+    path = frontier(acc, COST)
     lam = path.at(budget).lam
     prices = np.unique(path.lam)
     at = int(np.abs(prices - lam).argmin())
     # What the step brings that is bought at this price and not just above it.
     after, before = (
-        chosen(acc, oracle_labels(acc, _COST, price)) for price in (max(lam - 1e-9, 0), lam + 1e-9)
+        chosen(acc, oracle_labels(acc, COST, price)) for price in (max(lam - 1e-9, 0), lam + 1e-9)
     )
     return Question(
         f"What is the lowest price at which the oracle spends {budget:g} per question or "
@@ -249,11 +266,11 @@ def _bound(rng: np.random.Generator) -> Question:
     """Ask for the upper bound at a budget."""
     acc = _table(rng)
     budget = float(rng.integers(5, 14) / 4)
-    path = frontier(acc, _COST)
+    path = frontier(acc, COST)
     best = path.at(budget)
-    whole = integer_optimum(acc, _COST, budget).accuracy
+    whole = integer_optimum(acc, COST, budget).accuracy
     whole_step = float(path.accuracy[path.cost > budget + 1e-9].min(initial=1))
-    alike = float(best_mix(acc, _COST, budget).expected(acc).mean())
+    alike = float(best_mix(acc, COST, budget).expected(acc).mean())
     return Question(
         f"What is the best mean accuracy for an average of {budget:g}, if one question is "
         f"randomised?\n{_shown(acc)}",
@@ -275,19 +292,19 @@ def _priced(rng: np.random.Generator) -> tuple[np.ndarray, float, float, np.ndar
     """A table, a price that ties nothing, a budget, and the oracle's labels at that price."""
     acc = _table(rng)
     lam = _some_price(rng)
-    return acc, lam, float(rng.integers(5, 24) / 4), oracle_labels(acc, _COST, lam)
+    return acc, lam, float(rng.integers(5, 24) / 4), oracle_labels(acc, COST, lam)
 
 
 def _dual(rng: np.random.Generator) -> Question:
     """Ask for the dual function at a price."""
     acc, lam, budget, labels = _priced(rng)
-    net = float((acc - lam * _COST).max(axis=1).mean())
+    net = float((acc - lam * COST).max(axis=1).mean())
     return Question(
         f"The budget is {budget:g} per question. What is the value of the dual function at the "
         f"price {lam:.5f}?\n{_shown(acc)}",
         net + lam * budget,
         "average the best net values, and add the price times the budget",
-        f"the best net value of question A is {(acc[0] - lam * _COST).max():.4f}",
+        f"the best net value of question A is {(acc[0] - lam * COST).max():.4f}",
         {
             "the price of the budget is missing": net,
             "add the price times the budget; do not subtract it": net - lam * budget,
@@ -304,8 +321,8 @@ def _dual_value(rng: np.random.Generator) -> Question:
     """Ask for one question's variable in the solution of the dual program."""
     acc = _table(rng)
     budget = float(rng.integers(5, 14) / 4) + 0.1  # no plan of four costs this, so one price solves
-    lam = frontier(acc, _COST).at(budget).lam
-    net = acc[0] - lam * _COST
+    lam = frontier(acc, COST).at(budget).lam
+    net = acc[0] - lam * COST
     dearest = acc[0].argmax()
     mistake = "that is the net value of the most accurate budget, which need not be the best"
     return Question(
@@ -329,7 +346,7 @@ def _dual_value(rng: np.random.Generator) -> Question:
 def _slackness(rng: np.random.Generator) -> Question:
     """Ask for the term that complementary slackness sets to zero."""
     acc, lam, budget, labels = _priced(rng)
-    paid = float(_COST[labels].mean())
+    paid = float(COST[labels].mean())
     budget += max(0.0, np.ceil(paid - budget) + 1)
     return Question(
         f"At the price {lam:.5f} the oracle stays within a budget of {budget:g} per question. By "
@@ -352,7 +369,7 @@ def _slackness(rng: np.random.Generator) -> Question:
 def _subgradient(rng: np.random.Generator) -> Question:
     """Ask for the slope of the dual function."""
     acc, lam, budget, labels = _priced(rng)
-    paid = float(_COST[labels].mean())
+    paid = float(COST[labels].mean())
     return Question(
         f"The budget is {budget:g} per question. What is the slope of the dual function at the "
         f"price {lam:.5f}, where nothing is tied?\n{_shown(acc)}",

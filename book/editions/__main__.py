@@ -1,7 +1,7 @@
 """``PYTHONPATH=book python -m editions NAME``, from the root of the book: what the Makefile calls.
 
 ``live`` puts Python next to the built book. ``lab`` writes the notebooks for `make lab`,
-``student`` the edition to hand out, ``instructor`` what only a teacher gets, ``homework`` the
+``student`` the edition to hand out, ``instructor`` a teacher's pack, ``homework`` the
 assignments with their autograders, ``exam`` an exam with its key, ``slides`` the marked cells as
 decks, ``quizzes`` the questions for Moodle, ``space`` the explorer for Hugging Face, ``pdf`` the
 whole book as one file.
@@ -21,7 +21,8 @@ from adabook.grade import file_name
 from contents import pages
 from editions.assignments import write_chapter, write_homework
 from editions.exam import write_exam
-from editions.handout import hand_out, write_instructor
+from editions.handout import hand_out
+from editions.pack import write_pack
 from editions.pyodide import write_live
 from editions.quizzes import export
 from editions.slides import write_decks
@@ -72,10 +73,16 @@ def _student(root: Path) -> None:
 
 
 def _instructor(root: Path) -> None:
-    """What only a teacher gets: exam, answers to prompts, notes on grading."""
+    """The teacher's pack: homework for the roster, and what only a teacher gets."""
+    from editions.pdf import print_as_one  # needs the browser of the tests
+
+    _homework(root)
     target = root / "_build" / "instructor"
-    write_instructor(root, _executed(root), target)
-    print(f"Exam, answers to prompts and notes on grading:  {target}")
+    students = read_roster(os.environ.get("ROSTER", ""))
+    secret = read_secret(root / "_build" / "homework")
+    files = write_pack(root, _executed(root), target, secret, students)
+    printed = print_as_one(root, files, target / "pack.pdf")
+    print(f"The teacher's pack:  {target}, and in one file  {printed}")
 
 
 def _homework(root: Path) -> None:
@@ -87,7 +94,7 @@ def _homework(root: Path) -> None:
     if unknown:
         raise EditionError(f"no chapter is called {unknown[0]!r}: say one of {', '.join(chapters)}")
     students = read_roster(os.environ.get("ROSTER", ""))
-    write_homework(_secret(target), students, _wheel(root), target / "homework")
+    write_homework(read_secret(target), students, _wheel(root), target / "homework")
     print(f"For {len(students)} students: hand out {target}/homework/notebooks, keep the rest")
     whole, unsolved = (
         live_notebooks(root, _executed(root), students=for_students) if named else {}
@@ -141,11 +148,16 @@ def read_roster(file: str) -> list[str]:
     return ids
 
 
-def _secret(folder: Path) -> str:
-    """The teacher's secret: given as SECRET, or drawn once and kept next to the assignments."""
+def read_secret(folder: Path) -> str:
+    """The teacher's secret for what is written here: given as SECRET, or drawn once and kept."""
     kept = folder / "secret.txt"
     folder.mkdir(parents=True, exist_ok=True)
     if given := os.environ.get("SECRET", ""):
+        if len(given) < 20 or len(set(given)) < 10:
+            raise EditionError(
+                "this secret could be guessed: give a sentence of twenty letters or more, or leave "
+                f"SECRET out, and one is drawn and kept in {kept}"
+            )
         return given
     if not kept.exists():
         kept.touch(mode=0o600)
@@ -160,8 +172,8 @@ def _exam(root: Path) -> None:
     name = os.environ.get("NAME", "")
     if not re.fullmatch(r"[\w-]+", name):
         raise EditionError("name the exam with letters, digits and hyphens:  make exam NAME=autumn")
-    secret = _secret(root / "_build" / "homework")
-    files = write_exam(name, secret, root / "_build" / "exam")
+    target = root / "_build" / "exam"
+    files = write_exam(name, read_secret(target), target)
     exam, key = print_markdown(root, files)
     print(f"The exam:  {exam}\nIts key:   {key}")
 

@@ -26,16 +26,17 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from adabook.exercises import checks
 from adabook.exercises.behaviour import Build, Construction, Proof
-from adabook.grade import SHEET, SKIPPED_TAG, file_name
+from adabook.grade import SHEET, file_name
 from adabook.homework import Question, drawn_questions
+from adabook.run_notebook import SKIPPED_TAG
 from adabook.tasks import Task
 
 _CHECKS = re.compile(r'\bcheck\(\s*"(?P<name>[^"]+)",\s*(?P<answer>\w+)\s*\)')
 _CHAPTER = re.compile(r'\bchecks\("(\w+)"\)')
 _POINTS: dict[type, int] = {Build: 3, Construction: 2, Proof: 4}  # a value counts 1
 
-# Gradescope builds a machine with the first script, and runs the second for each submission. The
-# Python lies where another user reaches it, and the keys where none but root does.
+# Gradescope builds a container with the first script, and runs the second in a new one for each
+# submission. The Python lies where another user reaches it, and the keys where none but root does.
 _SETUP = """#!/usr/bin/env bash
 set -euo pipefail
 export UV_PYTHON_INSTALL_DIR=/opt/python PIP_BREAK_SYSTEM_PACKAGES=1
@@ -56,8 +57,7 @@ _INTRODUCTION = """# {title}
 
 Write your id into the next cell and your answers into the variables whose names start with `my_`,
 and hand in this file. `check` gives hints and no marks. The grader runs your notebook from top to
-bottom in a fresh kernel. Reasons in words, between the lines of a proof, are not judged and earn no
-points.
+bottom in a fresh kernel. A person reads the proofs: give the reason for each step in words.
 """
 
 _VALUE = "{0} = None  # your answer"
@@ -76,12 +76,13 @@ practise with other numbers and hints, use
 
 
 class Exercise(NamedTuple):
-    """An exercise of an assignment: where it comes from, its name, its variable and its points."""
+    """An exercise of an assignment: its place, name, variable and points, and who marks it."""
 
     chapter: str
     name: str
     variable: str
     points: int
+    by_hand: bool = False
 
     @property
     def slug(self) -> str:
@@ -106,8 +107,8 @@ def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode
         asked = _CHECKS.search(cell.source) if cell.cell_type == "code" else None
         if asked is None or asked["name"] not in judged:
             continue
-        worth = _POINTS.get(type(judged[asked["name"]]), 1)
-        exercise = Exercise(chapter, asked["name"], "", worth)
+        kind = type(judged[asked["name"]])
+        exercise = Exercise(chapter, asked["name"], "", _POINTS.get(kind, 1), kind is Proof)
         exercise = exercise._replace(variable=f"my_{exercise.slug}")
         cell.source = re.sub(rf"\b{asked['answer']}\b", exercise.variable, cell.source)
         found.append(exercise)
@@ -188,7 +189,7 @@ def _tables(questions: Mapping[str, Question | Task]) -> dict[str, list[list[flo
 
 def homework_exercise(name: str, question: Question | Task) -> Exercise:
     """A question of homework as an exercise."""
-    exercise = Exercise("homework", name, "", question.points)
+    exercise = Exercise("homework", name, "", question.points, name == "proof")
     return exercise._replace(variable=f"my_{exercise.slug}")
 
 

@@ -1,74 +1,26 @@
-"""An exam with new numbers: the questions in one file, the key in another, each also as a PDF.
+"""An exam with questions of its own: the paper in one file, the key in another.
 
-It is drawn from the teacher's secret and a name. Two long questions are about a table of three
-questions and three budgets. The short ones are some of homework's, whose typical mistakes say what
-loses points.
+A secret and a name draw it: a proof, a question on the two programs, a long question of another
+kind, and three short ones of homework. A person marks the proof, by the rubric in the key.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from adabook.homework import Question, drawn_questions
 from adalib.solve.frontier import frontier
-from adalib.solve.oracle import average_cost
+from adalib.solve.integer import integer_optimum
+from adalib.solve.oracle import average_cost, chosen, oracle_labels
 
 _COST = np.array([1.0, 2.0, 4.0])
 _LETTERS = "XYZ"
-_PROGRAMS = """## {number}. The pair of linear programs
-
-*12 points, 30 minutes.*
-
-{table}
-
-The budget is {budget:g} answers per question on average. A policy may randomise.
-
-1. Write the best policy as a linear program. Say what the variables are. (3)
-2. Write its dual. (3)
-3. Solve the primal program by sorting slopes. (3)
-4. Solve the dual, and check that both values agree. (3)
-"""
-_PROGRAMS_KEY = """## {number}. The pair of linear programs
-
-(1) With the shares $p_{{ij}}\\ge 0$, how often question $i$ gets budget $j$: maximise
-$\\tfrac13\\sum_{{i,j}}\\mathrm{{Acc}}_{{ij}}\\,p_{{ij}}$ such that $\\sum_j p_{{ij}}=1$ for
-every $i$ and $\\tfrac13\\sum_{{i,j}}c_j\\,p_{{ij}}\\le {budget:g}$.
-
-(2) Minimise $\\tfrac13\\sum_i u_i+{budget:g}\\lambda$ such that
-$u_i+\\lambda\\,c_j\\ge\\mathrm{{Acc}}_{{ij}}$ for all $i$, $j$ and $\\lambda\\ge 0$.
-
-(3) The value is {value:.4f}; {split}.
-
-(4) $\\lambda={lam:.4f}$ and {values}. The dual value is {value:.4f}, too.
-
-**Deductions.** A primal without $\\sum_j p_{{ij}}=1$ (2). A free $\\lambda$ instead of
-$\\lambda\\ge 0$ (1). A step that is not on the envelope (2).
-"""
-_STAIRCASE = """## {number}. A staircase
-
-*8 points, 20 minutes.*
-
-{table}
-
-On a tie a question takes the smaller budget.
-
-1. Find every price at which a question changes its budget. (4)
-2. What is the average cost just above each of these prices, and at a price of zero? (4)
-"""
-_STAIRCASE_KEY = """## {number}. A staircase
-
-(1) The prices are {prices}.
-
-(2) From the highest price down the average cost is {costs}; at a price of zero it is {free:.4g}.
-
-**Deductions.** A price of a step that is not on the envelope (2). The cost below a price
-instead of above it (2).
-"""
-
-
+_LONG, _SHORT = (8, 20), (4, 10)  # points and minutes
 _HEAD = """# Exam: {name}
 
 **{points} points, {minutes} minutes.** Pen, paper and a calculator. Name: ______________________
@@ -77,30 +29,51 @@ _KEY_HEAD = """# Key: {name}
 
 {points} points and {minutes} minutes in all. Students get the other file.
 """
-_SHORT = 4  # how many short questions
-_WORTH = [(12, 30), (8, 20), *[(4, 10)] * _SHORT]  # points and minutes, as the questions say
+_BUDGET = "The budget is {:g} answers per question on average. A policy may randomise."
+
+
+class Asked(NamedTuple):
+    """A question of an exam: its title, its text, its key, and what it is worth."""
+
+    title: str
+    text: str
+    key: str
+    worth: tuple[int, int] = _LONG
 
 
 def write_exam(name: str, secret: str, target: Path) -> tuple[Path, Path]:
     """Draw an exam from a secret and a name, and write it and its key into a folder."""
+    asked = drawn_exam(name, secret)
+    points, minutes = map(sum, zip(*(one.worth for one in asked), strict=True))
+    paper = [_HEAD.format(name=name, points=points, minutes=minutes)]
+    key = [_KEY_HEAD.format(name=name, points=points, minutes=minutes)]
+    for number, one in enumerate(asked, 1):
+        worth = "*{} points, {} minutes.*".format(*one.worth)
+        paper.append(f"## {number}. {one.title}\n\n{worth}\n\n{one.text}")
+        key.append(f"## {number}. {one.title}\n\n{one.key}")
+    target.mkdir(parents=True, exist_ok=True)
+    written = target / f"exam-{name}.md", target / f"key-{name}.md"
+    for path, texts in zip(written, (paper, key), strict=True):
+        path.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+    return written
+
+
+def drawn_exam(name: str, secret: str) -> list[Asked]:
+    """Draw the questions of an exam."""
     seed = hashlib.sha256(f"exam\0{secret}\0{name}".encode()).digest()
     rng = np.random.default_rng(int.from_bytes(seed[:8], "big"))
-    drawn = {
+    numbers = {
         title: question
         for title, question in drawn_questions(name, f"exam\0{secret}").items()
         if isinstance(question, Question)
     }
-    asked = sorted(rng.choice(list(drawn), _SHORT, replace=False), key=list(drawn).index)
-    pairs = [_programs(rng, 1), _staircase(rng, 2)]
-    pairs += [_short(title, drawn[title], number) for number, title in enumerate(asked, 3)]
-    points, minutes = map(sum, zip(*_WORTH, strict=True))
-    target.mkdir(parents=True, exist_ok=True)
-    written = target / f"exam-{name}.md", target / f"key-{name}.md"
-    questions, keys = zip(*pairs, strict=True)
-    heads = (head.format(name=name, points=points, minutes=minutes) for head in (_HEAD, _KEY_HEAD))
-    for path, head, texts in zip(written, heads, (questions, keys), strict=True):
-        path.write_text("\n\n".join([head, *texts]) + "\n", encoding="utf-8")
-    return written
+    short = sorted(rng.choice(list(numbers), 3, replace=False), key=list(numbers).index)
+    return [
+        DUALITY[rng.integers(len(DUALITY))](rng),
+        BY_HAND[rng.integers(len(BY_HAND))](rng),
+        PROOFS[rng.integers(len(PROOFS))],
+        *(_short(title, numbers[title]) for title in short),
+    ]
 
 
 def _table(rng: np.random.Generator) -> np.ndarray:
@@ -123,45 +96,271 @@ def _shown(acc: np.ndarray) -> str:
     return "\n".join(rows)
 
 
-def _programs(rng: np.random.Generator, number: int) -> tuple[str, str]:
-    """A long question on the two programs, and its key."""
-    best = None
-    while best is None or best.split is None:  # where no question is split, many prices are right
+def _plan(labels: np.ndarray) -> str:
+    """A plan in words: "X takes 1, Y takes 4"."""
+    return ", ".join(f"{one} takes {_COST[j]:g}" for one, j in zip(_LETTERS, labels, strict=True))
+
+
+def _split_at(rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """A table and a budget at which a question is split, so that one price alone is right."""
+    while True:
         acc = _table(rng)
         budget = float(rng.integers(5, 9)) / 4
-        best = frontier(acc, _COST).at(budget)
+        if frontier(acc, _COST).at(budget).split:
+            return acc, budget
+
+
+# The two programs
+
+
+def programs(rng: np.random.Generator) -> Asked:
+    """Write both programs, and solve them."""
+    acc, budget = _split_at(rng)
+    best = frontier(acc, _COST).at(budget)
+    assert best.split
     row, low, high, share = best.split
-    budgets = f"{_COST[high]:g} answers with chance {share:.4f} and otherwise {_COST[low]:g}"
-    split = f"{_LETTERS[row]} gets {budgets}"
     net = (acc - best.lam * _COST).max(axis=1)
-    values = ", ".join(
-        f"$u_{letter}={value:.4f}$" for letter, value in zip(_LETTERS, net, strict=True)
+    values = ", ".join(f"$u_{x}={value:.4f}$" for x, value in zip(_LETTERS, net, strict=True))
+    return Asked(
+        "The pair of linear programs",
+        f"""{_shown(acc)}
+
+{_BUDGET.format(budget)}
+
+1. Write the best policy as a linear program, and its dual. Say what the variables are. (4)
+2. Solve the primal program by sorting slopes. (2)
+3. Solve the dual, and check that both values agree. (2)""",
+        rf"""(1) With the shares $p_{{ij}}\ge 0$, how often question $i$ gets budget $j$: maximise
+$\tfrac13\sum_{{i,j}}\mathrm{{Acc}}_{{ij}}\,p_{{ij}}$ such that $\sum_j p_{{ij}}=1$ for
+every $i$ and $\tfrac13\sum_{{i,j}}c_j\,p_{{ij}}\le {budget:g}$. The dual: minimise
+$\tfrac13\sum_i u_i+{budget:g}\lambda$ such that
+$u_i+\lambda\,c_j\ge\mathrm{{Acc}}_{{ij}}$ for all $i$, $j$ and $\lambda\ge 0$.
+
+(2) The value is {best.bound:.4f}; {_LETTERS[row]} gets {_COST[high]:g} answers with chance
+{share:.4f} and otherwise {_COST[low]:g}.
+
+(3) $\lambda={best.lam:.4f}$ and {values}. The dual value is {best.bound:.4f}, too.
+
+**Deductions.** A primal without $\sum_j p_{{ij}}=1$ (2). A free $\lambda$ instead of
+$\lambda\ge 0$ (1). A step that is not on the envelope (1).""",
     )
-    key = _PROGRAMS_KEY.format(
-        number=number, budget=budget, value=best.bound, split=split, lam=best.lam, values=values
-    )
-    return _PROGRAMS.format(number=number, table=_shown(acc), budget=budget), key
 
 
-def _staircase(rng: np.random.Generator, number: int) -> tuple[str, str]:
-    """A long question on the cost as a function of the price, and its key."""
+def conditions(rng: np.random.Generator) -> Asked:
+    """Find the Karush-Kuhn-Tucker condition that a proposal violates."""
+    while True:
+        acc, budget = _split_at(rng)
+        path = frontier(acc, _COST)
+        best = path.at(budget)
+        above = min((lam for lam in path.lam if lam > best.lam + 1e-9), default=best.lam + 0.1)
+        price = round((best.lam + above) / 2, 3)
+        if best.lam < price < above:
+            break
+    labels = oracle_labels(acc, _COST, price)
+    paid = float(_COST[labels].mean())
+    return Asked(
+        "The conditions of Karush, Kuhn and Tucker",
+        f"""{_shown(acc)}
+
+{_BUDGET.format(budget)} Somebody proposes the price {price:g} and the plan: {_plan(labels)}.
+
+1. Write the Karush-Kuhn-Tucker conditions of the linear program. (4)
+2. Which of them does the proposal violate, and by how much? (2)
+3. Which price belongs to a policy that satisfies them all? (2)""",
+        rf"""(1) Feasibility of the shares and of the price; no column has a net value above that of
+a column in use, $p_{{ij}}>0\Rightarrow\mathrm{{Acc}}_{{ij}}-\lambda c_j=u_i=\max_k
+(\mathrm{{Acc}}_{{ik}}-\lambda c_k)$; complementary slackness,
+$\lambda\,({budget:g}-\text{{mean cost}})=0$.
+
+(2) Complementary slackness: the plan costs {paid:.4f}, and the price times the unspent budget is
+{price * (budget - paid):.4f}. The other conditions hold.
+
+(3) $\lambda={best.lam:.4f}$.
+
+**Deductions.** No condition on columns that are not in use (2). The plan is called infeasible
+(1).""",
+    )
+
+
+# By hand
+
+
+def staircase(rng: np.random.Generator) -> Asked:
+    """Draw the cost as a function of the price."""
     acc = _table(rng)
     prices = np.unique(frontier(acc, _COST).lam.round(12))[::-1]
     prices = prices[prices > 0]
     costs = [average_cost(acc, _COST, price) for price in prices]
-    key = _STAIRCASE_KEY.format(
-        number=number,
-        prices=", ".join(f"{price:.4f}" for price in prices),
-        costs=", ".join(f"{cost:.4g}" for cost in costs),
-        free=average_cost(acc, _COST, 0.0),
+    return Asked(
+        "A staircase",
+        f"""{_shown(acc)}
+
+On a tie a question takes the smaller budget.
+
+1. Find every price at which a question changes its budget. (4)
+2. What is the average cost at each of these prices, and at a price of zero? (4)""",
+        f"""(1) The prices are {", ".join(f"{price:.4f}" for price in prices)}.
+
+(2) From the highest price down the average cost is {", ".join(f"{cost:.4g}" for cost in costs)};
+at a price of zero it is {average_cost(acc, _COST, 0.0):.4g}.
+
+**Deductions.** A price of a step that is not on the envelope (2). The cost below a price
+instead of at it (2).""",
     )
-    return _STAIRCASE.format(number=number, table=_shown(acc)), key
 
 
-def _short(name: str, question: Question, number: int) -> tuple[str, str]:
+def halving(rng: np.random.Generator) -> Asked:
+    """Search for a price by bisection."""
+    acc, budget = _split_at(rng)
+    low, high, steps = 0.0, 0.4, []
+    for _ in range(4):
+        middle = (low + high) / 2
+        paid = average_cost(acc, _COST, middle)
+        low, high = (low, middle) if paid <= budget else (middle, high)
+        steps.append(f"{middle:g} costs {paid:.4g}: [{low:g}, {high:g}]")
+    return Asked(
+        "Bisection",
+        f"""{_shown(acc)}
+
+The budget is {budget:g} answers per question on average, and the price lies between 0 and 0.4.
+
+1. Halve this interval four times. Give each price that you try, its cost and the next interval. (5)
+2. Which end of the last interval would you use, and why? (1)
+3. Would a hundred more steps spend the budget exactly? Why? (2)""",
+        f"""(1) {"; ".join(steps)}.
+
+(2) The high end, {high:g}: it keeps the budget.
+
+(3) No. The cost falls in steps, and {budget:g} lies between two of them: a question is split.
+
+**Deductions.** The wrong end is moved (3).""",
+    )
+
+
+def gap(rng: np.random.Generator) -> Asked:
+    """Compare the best whole plan with the bound."""
+    acc, budget = _split_at(rng)
+    best = integer_optimum(acc, _COST, budget)
+    bound = frontier(acc, _COST).at(budget).bound
+    return Asked(
+        "The integrality gap",
+        f"""{_shown(acc)}
+
+The budget is {budget:g} answers per question on average.
+
+1. Find the best plan that gives every question one budget. (3)
+2. How accurate is the best policy that may randomise? (3)
+3. How large is the gap? Why can it be no larger than 1/3 here, whatever the table? (2)""",
+        f"""(1) Its mean accuracy is {best.accuracy:.4f}, for example: {_plan(best.labels)}.
+
+(2) {bound:.4f}.
+
+(3) {bound - best.accuracy:.4f}. At most one question is split; without its part of a step one of
+three questions loses at most 1, and the mean at most 1/3.
+
+**Deductions.** A plan that overspends (2). A gap without its reason (1).""",
+    )
+
+
+def crossfit(rng: np.random.Generator) -> Asked:
+    """Estimate by hand what an oracle is worth, with two halves."""
+    first = _table(rng)
+    second = np.clip(first + rng.integers(-3, 4, first.shape) / 20, 0, 1)
+    price = round(float(rng.uniform(0.02, 0.12)), 3) + 0.0003
+    halves = (first, second)
+    plans = [oracle_labels(half, _COST, price) for half in halves]
+    claims = [float(chosen(half, plan).mean()) for half, plan in zip(halves, plans, strict=True)]
+    scores = [
+        float(chosen(half, plan).mean()) for half, plan in zip(halves[::-1], plans, strict=True)
+    ]
+    return Asked(
+        "Cross-fitting",
+        f"""Two halves of the answers estimate the same accuracies.
+
+{_shown(first)}
+
+{_shown(second)}
+
+1. Which budgets does each half choose at the price {price:g}? (3)
+2. What accuracy does each half claim for its own choice, and what does the other half say? (3)
+3. What is the cross-fitted accuracy, and why is the mean claim too high on average? (2)""",
+        f"""(1) The first: {_plan(plans[0])}. The second: {_plan(plans[1])}.
+
+(2) The claims are {claims[0]:.4f} and {claims[1]:.4f}, the scores on the other half
+{scores[0]:.4f} and {scores[1]:.4f}.
+
+(3) {np.mean(scores):.4f}. Each half chooses what was lucky in it; the other half has other luck.
+
+**Deductions.** Choosing and scoring on one half (3). The price is forgotten (2).""",
+    )
+
+
+def _short(name: str, question: Question) -> Asked:
     """A short question of homework, and its key with what loses points."""
-    head = f"## {number}. {name.capitalize()}\n\n"
-    asked = f"{head}*4 points, 10 minutes.*\n\n```\n{question.text}\n```"
     mistakes = "\n".join(f"- {value:.4g}: {hint} (2)" for hint, value in question.wrong.items())
     answer = f"{round(question.answer, 4):g}"
-    return asked, f"{head}The answer is {answer}: {question.hint}.\n\n{mistakes}"
+    return Asked(
+        name.capitalize(),
+        f"```\n{question.text}\n```",
+        f"The answer is {answer}: {question.hint}.\n\n{mistakes}",
+        _SHORT,
+    )
+
+
+# Proofs, which a person marks
+
+
+def _proof(title: str, claim: str, rubric: str) -> Asked:
+    """A claim to be proved, and what is worth points in a proof of it."""
+    return Asked(title, f"{claim}\n\nGive the reason for each step in words. (8)", rubric)
+
+
+DUALITY: list[Callable[[np.random.Generator], Asked]] = [programs, conditions]
+BY_HAND: list[Callable[[np.random.Generator], Asked]] = [staircase, halving, gap, crossfit]
+PROOFS = [
+    _proof(
+        "A proof: the dual bounds every policy",
+        r"Let $\lambda\ge 0$, and let a plan $b_1,\dots,b_N$ cost at most $B$ on average. Prove "
+        r"that its mean accuracy is at most "
+        r"$\frac1N\sum_i\max_b(\mathrm{Acc}(x_i,b)-\lambda b)+\lambda B$.",
+        r"""- The budget holds, so $\lambda\,(B-\text{mean cost})\ge 0$ may be added, because
+  $\lambda\ge 0$ (4; without $\lambda\ge 0$: 3).
+- The sum is the plan's mean net value plus $\lambda B$ (2).
+- No question's net value is above its largest one (2).
+
+Any other road that argues each inequality earns the same.""",
+    ),
+    _proof(
+        "A proof: a higher price never buys more",
+        r"A question takes the budget $b$ at the price $\lambda$ and $b'$ at the price "
+        r"$\lambda'>\lambda$. Prove that $b'\le b$.",
+        r"""- At $\lambda$ nothing beats $b$:
+  $\mathrm{Acc}(b)-\lambda b\ge\mathrm{Acc}(b')-\lambda b'$ (3).
+- At $\lambda'$ nothing beats $b'$, likewise (2).
+- Their sum is $(\lambda'-\lambda)(b-b')\ge 0$, and the first factor is positive (3).
+
+A picture of two lines earns 3 at most. An argument by slopes of the envelope is right if it says
+why the slopes fall.""",
+    ),
+    _proof(
+        "A proof: Everett's theorem",
+        r"At a price $\lambda\ge 0$ every question takes a budget with its largest net value, and "
+        r"the plan costs $C$ on average. Prove that no plan that costs $C$ or less has a higher "
+        r"mean accuracy.",
+        r"""- For every other plan, the oracle's mean net value is at least the plan's (3).
+- Written out, the difference in accuracy is at least $\lambda$ times the difference in cost (3).
+- The other plan costs no more and $\lambda\ge 0$, so that difference is not negative (2; without
+  $\lambda\ge 0$: 1).""",
+    ),
+    _proof(
+        "A proof: budgets have falling returns",
+        r"Let $V(B)$ be the best mean accuracy of policies that may randomise within the budget "
+        r"$B$. Prove that $\theta V(B_1)+(1-\theta)V(B_2)\le V(\theta B_1+(1-\theta)B_2)$ for "
+        r"$0\le\theta\le 1$.",
+        r"""- Follow the best policy for $B_1$ with chance $\theta$, else the one for $B_2$ (3).
+- Its mean cost is at most $\theta B_1+(1-\theta)B_2$, so it is allowed (3).
+- Its mean accuracy is the left side, and $V$ is the best of all that are allowed (2).
+
+By duality: one price for the middle budget bounds both values (4); the bounds are mixed (4).""",
+    ),
+]

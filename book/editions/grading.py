@@ -26,7 +26,7 @@ _PAGE = """# Notes on grading
 
 The chapters' exercises are practice: their solutions are in the book, and `check` gives hints and no marks. Marks come from homework with your secret (`make homework`). If you grade a chapter all the same, a value counts 1 point, a construction 2, a function 3 and a proof 4. Minutes are for a student who has just read the chapter.
 
-A check of a proof tries its lines on many cases. It sees that every step holds and that the chain does not go in a circle. It does not read the reasons between the lines, and gives no points for them: read them yourself, or ask for one aloud.
+A check of a proof tries its lines on many cases, and says which step fails or that none does. It gives no points: read the reasons between the lines yourself, or ask for one aloud.
 
 | kind | full points | half | none |
 |---|---|---|---|

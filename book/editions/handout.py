@@ -1,4 +1,4 @@
-"""What a class is handed: the student's book with its notebooks, and the teacher's own folder."""
+"""What a class is handed: the student's book with its notebooks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ from pathlib import Path
 
 import nbformat
 from bs4 import BeautifulSoup
-from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from contents import keys
-from editions.grading import grading_page
-from editions.lab_notebooks import Book, live_text
 from editions.markdown_pages import notebook_as_markdown
-from editions.text import read_works
-from editions.writing import TEACHERS, live_notebooks, read_values
+from editions.writing import TEACHERS, live_notebooks
 
 _START = """# Start here
 
@@ -154,36 +149,3 @@ def cut_page(text: str) -> str:
     for caption in soup.find_all("span", class_="caption-text", string="For teachers"):
         caption.string = "Homework"
     return str(soup)
-
-
-def write_instructor(root: Path, executed: Path, target: Path) -> None:
-    """Write what only a teacher gets: the exam, answers to prompts, and notes on grading."""
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    by_key = keys(root)
-    exam = (root / "book" / "exam.md").read_text(encoding="utf-8")
-    book = Book(
-        read_values(executed), read_works(root / "book" / "references.bib"), chapters=by_key
-    )
-    (target / "exam.md").write_text(live_text(exam, book), encoding="utf-8")
-    (target / "grading.md").write_text(grading_page(root), encoding="utf-8")
-    key = nbformat.read(root / "notebooks" / "answer_key.ipynb", as_version=4)
-    place = {"metadata": {"path": str(root / "notebooks")}}
-    quiet = ["--IPKernelApp.log_level=ERROR"]  # the kernel would remark on its own transport
-    NotebookClient(key, timeout=600, resources=place, extra_arguments=quiet).execute()
-    glued = {**book.values, **_glued(key)}
-    text = "\n\n".join(cell.source for cell in key.cells if cell.cell_type == "markdown")
-    answers = live_text(text, Book(glued, book.works, chapters=by_key))
-    (target / "answers_to_prompts.md").write_text(answers, encoding="utf-8")
-    shutil.copy(root / "book" / "report.md", target)
-
-
-def _glued(notebook: NotebookNode) -> dict[str, str]:
-    """The numbers that an executed notebook glued, as text."""
-    values = {}
-    for output in (one for cell in notebook.cells for one in cell.get("outputs", [])):
-        name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-        if name:
-            shown = output["data"]["application/papermill.record/text/plain"]
-            values[name] = shown.strip("'\"")
-    return values

@@ -63,6 +63,16 @@ def print_markdown(root: Path, files: Sequence[Path]) -> list[Path]:
     return printed
 
 
+def print_as_one(root: Path, files: Sequence[Path], target: Path) -> Path:
+    """Print files of Markdown one after the other as one PDF, which opens at each by its name."""
+    pack = PdfWriter()
+    for printed in print_markdown(root, files):
+        pack.append(printed, outline_item=printed.stem.replace("_", " "))
+        printed.unlink()
+    pack.write(target)
+    return target
+
+
 def write_pdf(root: Path, target: Path) -> int:
     """Print the book that is built below ``root``; return how many pages it has."""
     book = PdfWriter()

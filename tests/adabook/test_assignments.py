@@ -12,8 +12,9 @@ import pytest
 from conftest import ROOT
 
 from adabook.exercises import JUDGED, value_exercises
-from adabook.grade import SHEET, SKIPPED_TAG
+from adabook.grade import SHEET
 from adabook.homework import Question, drawn_questions
+from adabook.run_notebook import SKIPPED_TAG
 from editions.__main__ import EditionError, read_roster
 from editions.assignments import (
     assignment,

@@ -17,6 +17,8 @@ from scipy import integrate, optimize, stats
 import adalib
 from adabook.highs import lp_solution
 from adalib.solve.oracle import chosen
+from editions import exam
+from editions.__main__ import EditionError, read_secret
 from editions.exam import write_exam
 from editions.pdf import print_markdown
 
@@ -353,42 +355,120 @@ def test_points_add_up(number):
     assert sum(map(int, re.findall(r"\((\d+)\)[.?]?(?= |$)", asked, re.M))) == points
 
 
-@pytest.mark.parametrize("name", ["autumn", "spring", "resit"])
-def test_a_drawn_exam_agrees_with_the_linear_program(name, tmp_path):
-    exam, key = (path.read_text(encoding="utf-8") for path in write_exam(name, "secret", tmp_path))
-    assert "The answer is" not in exam
-    first = exam.split("## 2.")[0]
-    rows = re.findall(r"\| [XYZ] \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", first)
-    acc = np.array(rows, dtype=float)
-    budget = float(re.search(r"The budget is ([\d.]+)", first)[1])
-    value = lp_solution(acc, COST, budget).value
-    assert f"The value is {value:.4f}" in key
-    printed = float(re.search(r"lambda=([\d.]+)", key.split("(4)")[1])[1])
-    assert adalib.dual(acc, COST, printed, budget) == pytest.approx(value, abs=2e-4)
+def drawn(make, seed):
+    """A long question, its first table and its budget or None."""
+    asked = make(np.random.default_rng(seed))
+    acc = np.array(re.findall(r"\| [XYZ] \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", asked.text))
+    budget = re.search(r"budget is ([\d.]+)", asked.text)
+    return asked, acc.astype(float), budget and float(budget[1])
 
 
-def test_another_name_or_secret_gives_other_numbers(tmp_path):
-    drawn = {
-        write_exam(name, secret, tmp_path)[0].read_text().split("\n", 1)[1]
-        for name, secret in (("a", "one"), ("b", "one"), ("a", "two"))
-    }
-    assert len(drawn) == 3
+def named(pattern, text):
+    return float(re.search(pattern, text)[1])
+
+
+@pytest.mark.parametrize("seed", range(4))
+class TestLongQuestions:
+    """Every key is computed again: by the linear program, by all plans, by a walk over prices."""
+
+    def test_programs(self, seed):
+        asked, acc, budget = drawn(exam.programs, seed)
+        value, _, price = lp_solution(acc, COST, budget)
+        assert named(r"The value is ([\d.]+);", asked.key) == pytest.approx(value, abs=5e-5)
+        assert named(r"\$\\lambda=([\d.]+)\$", asked.key) == pytest.approx(price, abs=5e-5)
+
+    def test_conditions(self, seed):
+        asked, acc, budget = drawn(exam.conditions, seed)
+        proposed = named(r"proposes the price ([\d.]+)", asked.text)
+        plan = [list(COST).index(int(one)) for one in re.findall(r"takes (\d)", asked.text)]
+        net = acc - proposed * COST
+        assert net[range(3), plan] == pytest.approx(net.max(axis=1))
+        unspent = budget - COST[plan].mean()
+        assert unspent > 0
+        slack = named(r"unspent budget is\s+([\d.]+)\.", asked.key)
+        assert slack == pytest.approx(proposed * unspent, abs=5e-5)
+        price = lp_solution(acc, COST, budget)[2]
+        assert named(r"\(3\) \$\\lambda=([\d.]+)\$", asked.key) == pytest.approx(price, abs=5e-5)
+
+    def test_staircase(self, seed):
+        asked, acc, _ = drawn(exam.staircase, seed)
+        prices = np.linspace(0, 1, 100_001) + 1e-9
+        best = (acc - prices[:, None, None] * COST).argmax(axis=2)
+        costs = COST[best].mean(axis=1)
+        steps = np.flatnonzero(np.diff(costs))
+        listed = asked.key.split("\n\n")
+        found = [float(one) for one in re.findall(r"0\.\d+", listed[0])]
+        assert sorted(found) == pytest.approx(list(prices[steps]), abs=1e-4)
+        said = re.findall(r"(\d[\d.]*)[,;\n]", listed[1].partition("cost is")[2])
+        assert [float(one.rstrip(".")) for one in said] == pytest.approx(
+            list(costs[steps + 1][::-1]), abs=1e-3
+        )
+
+    def test_halving(self, seed):
+        asked, acc, budget = drawn(exam.halving, seed)
+        end = named(r"The high end, ([\d.]+):", asked.key)
+        price = lp_solution(acc, COST, budget)[2]
+        assert spent(acc, end) <= budget
+        assert end - 0.4 / 16 - 1e-9 <= price <= end + 1e-9
+
+    def test_gap(self, seed):
+        asked, acc, budget = drawn(exam.gap, seed)
+        plans = [list(plan) for plan in itertools.product(range(3), repeat=3)]
+        best = max(acc[range(3), p].mean() for p in plans if COST[p].mean() <= budget + 1e-9)
+        bound = lp_solution(acc, COST, budget).value
+        assert named(r"accuracy is ([\d.]+),", asked.key) == pytest.approx(best, abs=5e-5)
+        assert named(r"\(3\) ([\d.]+)\. ", asked.key) == pytest.approx(bound - best, abs=1e-4)
+
+    def test_crossfit(self, seed):
+        asked, tables, _ = drawn(exam.crossfit, seed)
+        price = named(r"at the price ([\d.]+)\?", asked.text)
+        halves = tables[:3], tables[3:]
+        plans = [[int((row - price * COST).argmax()) for row in half] for half in halves]
+        scores = [
+            half[range(3), plan].mean() for half, plan in zip(halves[::-1], plans, strict=True)
+        ]
+        assert named(r"\(3\) ([\d.]+)\.", asked.key) == pytest.approx(np.mean(scores), abs=5e-5)
+
+
+def test_exams_differ():
+    """Two names share few questions; another secret draws another exam of the same name."""
+    exams = [exam.drawn_exam(name, "a secret of twenty letters") for name in "abcdefgh"]
+    titles = {tuple(one.title for one in drawn) for drawn in exams}
+    assert len(titles) == len(exams)
+    assert all(any("proof" in one.title for one in drawn) for drawn in exams)
+    assert exam.drawn_exam("a", "another secret of some length") != exams[0]
 
 
 def test_the_paper_names_the_points_and_minutes_of_its_questions(tmp_path):
-    exam, key = (path.read_text(encoding="utf-8") for path in write_exam("a", "one", tmp_path))
-    worth = re.findall(r"^\*(\d+) points, (\d+) minutes\.\*$", exam, re.M)
+    paper, key = (path.read_text(encoding="utf-8") for path in write_exam("a", "one", tmp_path))
+    worth = re.findall(r"^\*(\d+) points, (\d+) minutes\.\*$", paper, re.M)
     points, minutes = (sum(map(int, column)) for column in zip(*worth, strict=True))
-    assert f"{points} points, {minutes} minutes" in exam.split("## 1.")[0]
+    assert f"{points} points, {minutes} minutes" in paper.split("## 1.")[0]
     assert f"{points} points and {minutes} minutes" in key
-    parts = re.findall(r"\((\d+)\)$", exam, re.M)
-    assert sum(map(int, parts)) == sum(int(one) for one, _ in worth[:2])
+    parts = re.findall(r"\((\d+)\)$", paper, re.M)
+    assert sum(map(int, parts)) == 24
+    assert "The answer is" not in paper
+
+
+@pytest.mark.parametrize("secret", ["a", "autumn2026", "aaaaaaaaaaaaaaaaaaaaaaaa"])
+def test_a_secret_that_can_be_guessed_is_refused(secret, tmp_path, monkeypatch):
+    monkeypatch.setenv("SECRET", secret)
+    with pytest.raises(EditionError, match="guessed"):
+        read_secret(tmp_path / "exam")
+
+
+def test_a_drawn_secret_is_kept_for_its_owner_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECRET", "")
+    homework, paper = (read_secret(tmp_path / name) for name in ("homework", "exam"))
+    assert homework != paper
+    assert read_secret(tmp_path / "exam") == paper
+    assert (tmp_path / "exam" / "secret.txt").stat().st_mode & 0o077 == 0
 
 
 def test_an_exam_is_printed_beside_its_text(tmp_path):
     files = write_exam("a", "one", tmp_path)
-    exam, key = print_markdown(ROOT, files)
-    assert (exam.name, key.name) == ("exam-a.pdf", "key-a.pdf")
-    text = "".join(page.extract_text() for page in PdfReader(exam).pages)
+    paper, key = print_markdown(ROOT, files)
+    assert (paper.name, key.name) == ("exam-a.pdf", "key-a.pdf")
+    text = "".join(page.extract_text() for page in PdfReader(paper).pages)
     assert "Exam: a" in text
     assert "The answer is" not in text

@@ -5,6 +5,7 @@ import math
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from conftest import run_to_end, wait_until
@@ -220,6 +221,60 @@ def test_a_folder_with_other_settings_is_refused(file, tmp_path):
         for changed in ({"model": "other"}, {"temperature": 0.1}, {"logprobs": True}):
             with pytest.raises(DataError, match=next(iter(changed))):
                 run(file, tmp_path, server, **changed)
+
+
+@pytest.mark.parametrize("changed", ["question", "gold"])
+def test_a_question_that_has_changed_is_refused(file, tmp_path, changed):
+    out = tmp_path / "out"
+    with FaultServer() as server:
+        run(file, out, server, samples=1)
+        lines = [
+            question | {changed: "another"} if question["id"] == "q2" else question
+            for question in QUESTIONS
+        ]
+        lines.append({"id": "new", "question": "What is 1 + 1?", "gold": "2"})
+        file.write_text("\n".join(map(json.dumps, lines)))
+        with pytest.raises(
+            DataError, match=r"questions\.jsonl, line 3: .*'q2'.*run\.json"
+        ) as caught:
+            run(file, out, server, samples=1)
+        assert "\n" not in str(caught.value)
+        lines[2] = QUESTIONS[2]
+        file.write_text("\n".join(map(json.dumps, lines)))
+        assert adalib.load(run(file, out, server, samples=1)).n == 6
+        assert len(server.seen) == 6
+
+
+def test_a_folder_of_an_older_version_goes_on(file, tmp_path):
+    with FaultServer() as server:
+        run(file, tmp_path, server, samples=1)
+        settings = json.loads((tmp_path / "run.json").read_text())
+        del settings["questions"]
+        (tmp_path / "run.json").write_text(json.dumps(settings))
+        run(file, tmp_path, server, samples=1)
+        assert len(server.seen) == 5
+    assert len(json.loads((tmp_path / "run.json").read_text())["questions"]) == 5
+
+
+def test_a_folder_that_cannot_be_is_one_sentence(file, tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with FaultServer() as server, pytest.raises(DataError, match="another name") as caught:
+        run(file, tmp_path / "out", server)
+    assert "Errno" not in str(caught.value)
+    assert not server.seen
+
+
+def test_a_disk_that_is_full_is_one_sentence_and_loses_nothing(file, tmp_path, monkeypatch):
+    with FaultServer() as server:
+        run(file, tmp_path, server, samples=1)
+        with Path("/dev/full").open("wb", buffering=0) as full, monkeypatch.context() as broken:
+            broken.setattr("adalib.ask.collect._appended", lambda _: full)  # has room for nothing
+            message = r"answers\.jsonl: .*No space left.*again"
+            with pytest.raises(DataError, match=message) as caught:
+                run(file, tmp_path, server, samples=2)
+        assert "Errno" not in str(caught.value)
+        assert adalib.load(run(file, tmp_path, server, samples=2)).samples == 2
+    assert pairs(tmp_path) == rectangle(2)
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,18 @@ my_proof = [
     lambda value_mix: value_mix,
 ]
 """,
+        # The road of the Sensitivity theorem, with the budget written out.
+        _NET
+        + """
+my_proof = [
+    lambda share, value_low, value_high: share * value_low + (1 - share) * value_high,
+    lambda value_mix, lam, low, high, share: (
+        share * (value_mix + lam * (low - (share * low + (1 - share) * high)))
+        + (1 - share) * (value_mix + lam * (high - (share * low + (1 - share) * high)))
+    ),
+    lambda value_mix: value_mix,
+]
+""",
     ],
     "estimates": [
         _NET

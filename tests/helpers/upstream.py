@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 
 class Upstream:
@@ -33,12 +34,14 @@ class Upstream:
         self.usage = usage
         self.pace = pace
         self.status = 200
+        self.statuses: list[int] = []  # of the first requests, if they differ
         self.streams = True
         self.refuses: set[str] = set()  # fields of a request
         self.finish = "stop"
         self.refusal: str | None = None
         self.page: tuple[str, bytes] | None = None
-        self.replied: dict[str, str] = {}  # headers of a stream
+        self.replied: dict[str, str] = {}  # headers of every answer
+        self.more: dict = {}  # further fields of every message
         self.seen: list[dict] = []
         self.headers: list[dict] = []
         self.written: Counter = Counter()
@@ -63,8 +66,9 @@ class Upstream:
         number = len(self.seen)
         self.seen.append(fields)
         self.headers.append(dict(request.headers))
-        if self.status != 200:
-            return JSONResponse({"error": {"message": "broken"}}, self.status)
+        status = self.statuses[number] if number < len(self.statuses) else self.status
+        if status != 200:
+            return JSONResponse({"error": {"message": "broken"}}, status, self.replied)
         if self.refuses & set(fields):
             return JSONResponse({"error": {"message": "unknown field"}}, 400)
         if self.page is not None:
@@ -76,12 +80,15 @@ class Upstream:
             return StreamingResponse(events, 200, self.replied, "text/event-stream")
         await asyncio.sleep(tokens * self.pace)
         self.written[number] = tokens
-        message = {"role": "assistant", "content": text, "refusal": self.refusal}
+        message = {"role": "assistant", "content": text, "refusal": self.refusal, **self.more}
         if fields.get("tools"):
             called = {"name": "add", "arguments": '{"a": 3, "b": 4}'}
             message["tool_calls"] = [{"id": "1", "type": "function", "function": called}]
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
-        return JSONResponse(self.head() | {"choices": [choice], "usage": self.used(tokens)})
+        if fields.get("logprobs") and self.logprobs:
+            choice["logprobs"] = {"content": [self.token()] * tokens}
+        reply = self.head() | {"choices": [choice], "usage": self.used(tokens)}
+        return JSONResponse(reply, headers=self.replied)
 
     async def events(self, fields, number, text, tokens):
         """Write a text in as many events as it has tokens."""
@@ -89,11 +96,12 @@ class Upstream:
             for place in range(tokens):
                 await asyncio.sleep(self.pace)
                 self.written[number] += 1
-                delta = {"role": "assistant", "content": text if place == tokens - 1 else ""}
+                is_last = place == tokens - 1
+                delta = {"role": "assistant", "content": text if is_last else ""}
+                delta |= self.more if is_last else {}
                 choice = {"index": 0, "delta": delta, "finish_reason": None}
                 if fields.get("logprobs") and self.logprobs:
-                    token = {"token": "x", "logprob": -0.1, "bytes": None, "top_logprobs": []}
-                    choice["logprobs"] = {"content": [token]}
+                    choice["logprobs"] = {"content": [self.token()]}
                 yield self.event([choice])
             last = {"refusal": self.refusal} if self.refusal else {}
             yield self.event([{"index": 0, "delta": last, "finish_reason": self.finish}])
@@ -106,20 +114,26 @@ class Upstream:
             raise
 
     def head(self) -> dict:
-        return {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+        head = {"id": "1", "object": "chat.completion", "created": 1, "model": "m-2026-01-01"}
+        return head | {"system_fingerprint": "fp_1"}
+
+    def token(self) -> dict:
+        return {"token": "x", "logprob": -0.1, "bytes": None, "top_logprobs": []}
 
     def event(self, choices, **more) -> bytes:
         head = self.head() | {"object": "chat.completion.chunk"}
         return b"data: " + json.dumps(head | {"choices": choices} | more).encode() + b"\n\n"
 
     def used(self, tokens) -> dict:
-        return {"prompt_tokens": 20, "completion_tokens": tokens, "total_tokens": 20 + tokens}
+        used = {"prompt_tokens": 20, "completion_tokens": tokens, "total_tokens": 20 + tokens}
+        return used | {"completion_tokens_details": {"reasoning_tokens": 1}}
 
 
 @contextmanager
-def listening(app: Starlette) -> Iterator[str]:
+def listening(app: ASGIApp, **options) -> Iterator[str]:
     """Serve an application in a thread; yields its base URL, with /v1."""
-    config = uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=1)
+    options = {"log_level": "warning", "timeout_graceful_shutdown": 1} | options
+    config = uvicorn.Config(app, port=0, **options)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -4,6 +4,7 @@ from math import log
 
 import numpy as np
 import pytest
+from conftest import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,6 +111,12 @@ def test_a_restart_goes_on_from_the_debt(tmp_path):
         first.close(4, cost)
     first.open(40)  # a question that is open when the program ends is forgotten
     again = BudgetController(BUDGET, 0.02)
+    with pytest.raises(DataError, match=r"debt\.json: another server .*--debt"):
+        again.keep_in(file)
+    (tmp_path / "link.json").symlink_to(file)
+    with pytest.raises(DataError, match="another server"):
+        again.keep_in(tmp_path / "link.json")
+    first.let_go()
     again.keep_in(file)
     assert (again.asked, again.spent, again.debt) == (3, 25, 13)
     assert again.price == pytest.approx(0.02 * np.exp(0.2 * 13 / BUDGET))
@@ -124,3 +131,33 @@ def test_a_damaged_debt_gets_one_sentence(tmp_path, text):
     with pytest.raises(DataError, match=r"debt\.json") as caught:
         BudgetController(BUDGET, 0.02).keep_in(file)
     assert "\n" not in str(caught.value)
+
+
+def test_a_disk_that_is_full_stops_nothing(tmp_path, monkeypatch, caplog):
+    controller = BudgetController(BUDGET, 0.02)
+    controller.keep_in(tmp_path / "debt.json")
+
+    def full(*_):
+        raise DataError("debt.json: cannot be written (No space left on device)")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("adalib.serve.debt.write_lines", full)
+        for _ in range(3):
+            controller.open(4)
+            controller.close(4, 8)
+        wait_until(lambda: controller.fault, "the fault is known")
+    assert (controller.asked, controller.debt) == (3, 12)
+    assert "No space left" in controller.fault
+    assert len(caplog.records) == 1
+    controller.open(4)
+    controller.close(4, 8)
+    controller.let_go()  # there is room again
+    again = BudgetController(BUDGET, 0.02)
+    again.keep_in(tmp_path / "debt.json")
+    assert (again.asked, again.debt, again.fault) == (4, 16, "")
+    again.let_go()
+
+
+def test_a_folder_that_is_none_gets_one_sentence(tmp_path):
+    with pytest.raises(DataError, match="cannot be written .*--debt"):
+        BudgetController(BUDGET, 0.02).keep_in(tmp_path / "missing" / "debt.json")

@@ -22,7 +22,7 @@ from adalib import (
     load,
 )
 from adalib.ask.collect import run_to_end
-from adalib.ask.endpoint import Answer
+from adalib.ask.reply import Answer
 from adalib.serve.router import LONGEST, NOT_SHORT, WORTH, short_answer
 
 
@@ -217,12 +217,20 @@ def test_a_mark_with_nothing_after_it_is_no_answer(text):
 def test_cut_texts_do_not_vote(fitted):
     async def ask(runner):
         if runner.number % 2:
-            return Answer("Answer: 7", "7", "stop", tokens=9)
-        return Answer("Let me think step by", "", "length", tokens=9)
+            return Answer("Let me think step by", "", "length", tokens=9)
+        return Answer("Answer: 7", "7", "stop", tokens=9)
 
     routed = run_to_end(fitted.answer("x", ask))
     assert set(routed.votes) == {"7"}
     assert routed.winner.finish == "stop"
+
+
+def test_a_first_answer_that_was_cut_ends_the_vote(fitted):
+    async def ask(runner):
+        return Answer("Let me think step by", "", "length", tokens=9)
+
+    routed = run_to_end(fitted.answer("x", ask))
+    assert (len(routed.answers), routed.reason) == (1, NOT_SHORT)
 
 
 # Files

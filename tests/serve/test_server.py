@@ -11,17 +11,19 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 
 import httpx
 import numpy as np
 import openai
 import pytest
 import uvicorn
-from conftest import run_to_end
+from conftest import run_to_end, wait_until
 from random_tables import timed_answers
 from upstream import Upstream, listening
 
 from adalib import PricedRace, PricedStopping, Router, beta_population, load
+from adalib.serve import listening as listening_module
 from adalib.serve import server as server_module
 from adalib.serve.server import LOG, Server, why_passed_on
 
@@ -78,6 +80,11 @@ def pair(stopping):
     router = Router(stopping, None, 6)
     with listening(upstream.app()) as url, served(router, upstream, url, key="secret") as base:
         yield upstream, router, base
+
+
+def health(base):
+    """What the server says about itself."""
+    return httpx.get(base.removesuffix("/v1") + "/health", timeout=20).json()
 
 
 def client(base, **options):
@@ -167,13 +174,17 @@ def test_a_stream_arrives_while_it_is_written(pair):
     assert len(list(stream)) > 2
 
 
-def test_an_essay_is_not_voted_on(pair, lines):
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_an_essay_or_a_text_that_is_cut_is_asked_for_once(pair, lines, finish):
     upstream, router, base = pair
     upstream.texts = ("In 1990 there were 3 reasons. " * 20,)
+    upstream.finish = finish
     reply = client(base).chat.completions.create(**CALL)
     assert reply.choices[0].message.content == upstream.texts[0]
+    assert reply.choices[0].finish_reason == finish
     assert len(upstream.seen) == 1
     assert lines()[0]["why"] == "no short answer"
+    assert (health(base)["voted"], health(base)["passed_on"]) == (0, 1)
     assert router.controller.asked == 0
 
 
@@ -227,7 +238,8 @@ def test_a_caller_who_hangs_up_stops_the_upstream(pair, lines):
     with httpx.stream("POST", f"{base}/chat/completions", json=CALL | {"stream": True}) as reply:
         next(reply.iter_bytes())
     time.sleep(0.3)
-    assert upstream.cancelled == 2  # the vote's answer and the stream; one reply was never begun
+    assert upstream.cancelled == 1  # the stream; the other replies were never begun
+    assert upstream.finished == 0
     assert router.controller.asked == 0
     assert router.controller.opened == 0
     assert [line["status"] for line in lines()].count(499) >= 2
@@ -247,19 +259,45 @@ def test_a_slow_upstream_gets_a_clear_answer(stopping):
     assert router.controller.opened == 0
 
 
-@pytest.mark.parametrize("status", [400, 401, 429, 500])
-def test_an_error_of_the_upstream_comes_back_as_it_is(pair, status):
-    upstream, _, base = pair
+@pytest.mark.parametrize("status", [302, 400, 401, 404, 422, 429, 500, 503])
+def test_an_error_of_the_upstream_is_asked_for_once_and_comes_back_as_it_is(pair, status):
+    upstream, router, base = pair
     upstream.status = status
+    upstream.replied = {"Retry-After": "7", "X-Request-Id": "r1"}
     reply = httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
     assert reply.status_code == status
     assert reply.json() == {"error": {"message": "broken"}}
+    assert (reply.headers["retry-after"], reply.headers["x-request-id"]) == ("7", "r1")
+    assert len(upstream.seen) == 1
+    assert health(base)["failed"] == {f"HTTP {status}": 1}
+    assert (router.controller.asked, router.controller.opened) == (0, 0)
+
+
+def test_an_error_after_an_answer_leaves_that_answer(pair, lines):
+    upstream, _, base = pair
+    upstream.texts = ("Answer: 7", "Answer: 8")
+    upstream.statuses = [200, 429]
+    reply = client(base).chat.completions.create(**CALL)
+    assert reply.model_extra["adalib"]["votes"] == {"7": 1}
+    assert lines()[0]["why"] == "HTTP 429"
+    assert len(upstream.seen) == 2
+    assert (health(base)["voted"], health(base)["failed"]) == (1, {"HTTP 429": 1})
+
+
+def test_a_busy_upstream_of_a_race_gets_no_more_than_the_race(race):
+    upstream = Upstream()
+    upstream.status = 429
+    with listening(upstream.app()) as url, served(race, upstream, url) as base:
+        reply = httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
+    assert reply.status_code == 429
+    assert len(upstream.seen) <= race.policy.most_answers
 
 
 def test_no_upstream_is_said_to_be_none(stopping):
     app = Server(Router(stopping, None, 6), "http://127.0.0.1:9/v1", "m").app()
     with listening(app) as base:
         assert httpx.post(f"{base}/chat/completions", json=CALL, timeout=20).status_code == 502
+        assert health(base)["failed"] == {"no connection": 1}
         assert httpx.get(f"{base}/models", timeout=5).status_code == 502
 
 
@@ -290,9 +328,12 @@ def test_pages_of_other_sites_are_refused(pair):
 def test_health_shows_the_budget(pair):
     _, router, base = pair
     client(base).chat.completions.create(**CALL)
-    health = httpx.get(base.removesuffix("/v1") + "/health", timeout=5).json()
-    assert (health["status"], health["budget"], health["asked"]) == ("ok", 6, 1)
-    assert health["debt"] == router.controller.debt
+    client(base).models.with_raw_response.list()
+    shown = health(base)
+    assert (shown["status"], shown["budget"], shown["asked"]) == ("ok", 6, 1)
+    assert shown["debt"] == router.controller.debt
+    assert (shown["voted"], shown["passed_on"], shown["failed"]) == (1, 1, {})
+    assert shown["fault"] == ""
 
 
 def test_an_upstream_that_does_not_stream_is_voted_on(pair):
@@ -328,10 +369,11 @@ def test_a_first_reply_without_a_text_is_the_upstreams_own(pair, odd, streams):
     for name, value in odd.items():
         setattr(upstream, name, value)
     reply = httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
-    assert len(upstream.seen) == 2
+    assert len(upstream.seen) == 1
     with listening(upstream.app()) as url:
         direct = httpx.post(f"{url}/chat/completions", json=CALL, timeout=20)
     assert (reply.status_code, reply.content) == (direct.status_code, direct.content)
+    assert reply.headers["content-type"] == direct.headers["content-type"]
     assert (router.controller.asked, router.controller.opened) == (0, 0)
 
 
@@ -344,15 +386,21 @@ def test_a_cut_winner_says_that_it_was_cut(pair):
     assert reply.model_extra["adalib"]["votes"] == {}
 
 
-@pytest.mark.parametrize("field", ["stream_options", "logprobs"])
-def test_an_upstream_that_refuses_a_wish_is_asked_without(weighted, field):
+@pytest.mark.parametrize(
+    ("kind", "field"), [("weighted", "logprobs"), ("race", "stream_options"), ("race", "stream")]
+)
+def test_an_upstream_that_refuses_a_wish_is_asked_without(request, kind, field):
+    router = request.getfixturevalue(kind)
     upstream = Upstream()
     upstream.refuses = {field}
-    with listening(upstream.app()) as url, served(weighted, upstream, url) as base:
+    with listening(upstream.app()) as url, served(router, upstream, url) as base:
         for _ in range(2):
             reply = client(base).chat.completions.create(**CALL)
             assert reply.model_extra["adalib"]["answer"] == "7"
-    assert [bool(upstream.refuses & set(request)) for request in upstream.seen].count(True) == 1
+    wished = [bool(upstream.refuses & set(request)) for request in upstream.seen]
+    first_wave = router.policy.most_answers if kind == "race" else 1  # begins side by side
+    assert 1 <= wished.count(True) <= first_wave
+    assert not any(wished[2 * first_wave :])
 
 
 def test_votes_carry_what_the_caller_sends(stopping, monkeypatch):
@@ -366,12 +414,15 @@ def test_votes_carry_what_the_caller_sends(stopping, monkeypatch):
         asking = openai.OpenAI(base_url=base, api_key="mine", organization="ours", max_retries=0)
         asking.chat.completions.create(**CALL)
         httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
-        repeated = [("X-Twice", "one"), ("X-Twice", "two"), ("Idempotency-Key", "1")]
+        repeated = [("X-Org-Token", "one"), ("Idempotency-Key", "1")]
+        repeated += [("X-Stainless-Raw-Response", "true"), ("Accept-Encoding", "br")]
         httpx.post(f"{base}/chat/completions", json=CALL, headers=repeated, timeout=20)
     with_key = [headers for headers in upstream.headers if "authorization" in headers]
     assert 0 < len(with_key) < len(upstream.headers)  # the other callers sent none
-    assert upstream.headers[-1]["x-twice"] == "one, two"
+    assert upstream.headers[-1]["x-org-token"] == "one"
     assert "idempotency-key" not in upstream.headers[-1]  # one answer's key, not a vote's
+    assert "x-stainless-raw-response" not in upstream.headers[-1]
+    assert upstream.headers[-1]["accept-encoding"] == "gzip, deflate"  # what we can read
     assert "of the server" not in upstream.headers[-1].values()
     for headers in with_key:
         assert headers["authorization"] == "Bearer mine"
@@ -389,18 +440,25 @@ def test_a_cookie_goes_to_no_other_caller(pair):
 
 def test_the_deadline_covers_the_queue(stopping, monkeypatch):
     monkeypatch.setattr(server_module, "AT_ONCE", 1)
-    upstream = Upstream(tokens=(1000,), pace=0.01)
-    with listening(upstream.app()) as url:
-        server = served(Router(stopping, None, 6), upstream, url, deadline=0.5)
+    given = []
 
-        async def two():
-            async with httpx.AsyncClient(timeout=20) as asking:
-                calls = [asking.post(f"{base}/chat/completions", json=CALL) for _ in range(2)]
-                return await asyncio.gather(*calls)
+    async def never(self, question, ask, *, seconds):
+        given.append(seconds)
+        await asyncio.sleep(seconds)
+        raise TimeoutError
 
-        with server as base:
-            assert [reply.status_code for reply in run_to_end(two())] == [504, 504]
-    assert len(upstream.seen) == 1  # the other one waited for its turn
+    monkeypatch.setattr(Router, "answer", never)
+
+    async def two():
+        async with httpx.AsyncClient(timeout=20) as asking:
+            calls = [asking.post(f"{base}/chat/completions", json=CALL) for _ in range(2)]
+            return await asyncio.gather(*calls)
+
+    url = "http://127.0.0.1:9/v1"
+    with listening(Server(Router(stopping, None, 6), url, "m", deadline=1.0).app()) as base:
+        assert [reply.status_code for reply in run_to_end(two())] == [504, 504]
+    # The other one waited for its turn, and had what was left, if anything.
+    assert all(second < first for first, second in pairwise(given))
 
 
 def test_a_long_conversation_is_passed_on(pair, lines):
@@ -413,7 +471,7 @@ def test_a_long_conversation_is_passed_on(pair, lines):
 
 def test_a_defect_is_a_reply_and_a_line(pair, lines, monkeypatch):
     _, _, base = pair
-    monkeypatch.setattr(Server, "pass_on", lambda *_: 1 / 0)
+    monkeypatch.setattr(Server, "forward", lambda *_: 1 / 0)
     reply = httpx.get(f"{base}/models", timeout=5)
     assert reply.status_code == 500
     assert "failed" in reply.json()["error"]["message"]
@@ -618,7 +676,7 @@ def test_a_check_says_what_the_upstream_can_do(stopping, tmp_path, capsys, able)
     assert len(upstream.seen) == 2
     assert upstream.cancelled == able
     upstream.status = 401
-    with listening(upstream.app()) as url, pytest.raises(ValueError, match="AuthenticationError"):
+    with listening(upstream.app()) as url, pytest.raises(ValueError, match="HTTP 401"):
         in_a_thread(server_module.serve, tmp_path, url, "m", port=0, check=True)
 
 
@@ -643,3 +701,163 @@ def test_a_log_that_nobody_reads_stops_nothing(stopping, tmp_path, closed):
         assert process.stderr.read() == ""
         if not closed:
             assert json.loads(process.stdout.readline())["status"] == 200
+
+
+# What is lost on the way: nothing
+
+
+@pytest.mark.parametrize("kind", ["stopping", "race"])
+def test_a_vote_is_the_winners_own_reply_and_a_field_of_ours(kind, request):
+    fixture = request.getfixturevalue(kind)
+    router = Router(fixture, None, 6) if kind == "stopping" else fixture
+    upstream = Upstream(("So it is 8. Answer: 8", "Answer: 7", "Answer: 7.0"))
+    upstream.more = {"reasoning_content": "I add.", "annotations": [{"type": "url"}]}
+    upstream.replied = {"X-Request-Id": "r1", "X-RateLimit-Remaining-Requests": "9"}
+    with listening(upstream.app()) as url, served(router, upstream, url) as base:
+        direct = httpx.post(f"{url}/chat/completions", json=CALL, timeout=20)
+        upstream.seen.clear()
+        reply = httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
+    ours = reply.json().pop("adalib")
+    assert ours["answers"] + ours["cancelled"] == len(upstream.seen) > 1
+    for name in direct.headers:
+        assert name in reply.headers, f"the header {name} of the upstream is lost"
+    for name, value in direct.json().items():
+        if name not in ("choices", "usage"):
+            assert reply.json()[name] == value
+    message = reply.json()["choices"][0]["message"]
+    assert set(direct.json()["choices"][0]["message"]) - set(message) <= {"refusal"}
+    assert (message["reasoning_content"], message["annotations"]) == ("I add.", [{"type": "url"}])
+    used = reply.json()["usage"]
+    assert used["completion_tokens_details"] == {"reasoning_tokens": ours["answers"]}
+    assert used["prompt_tokens"] == 20 * ours["answers"]
+    assert used["total_tokens"] == used["prompt_tokens"] + used["completion_tokens"]
+
+
+def test_log_probabilities_that_only_the_vote_wanted_do_not_come_back(weighted):
+    upstream = Upstream()
+    with listening(upstream.app()) as url, served(weighted, upstream, url) as base:
+        reply = client(base).chat.completions.create(**CALL)
+    assert upstream.seen[0]["logprobs"]
+    assert reply.choices[0].logprobs is None
+
+
+def test_a_text_that_utf_8_cannot_hold_comes_back(pair):
+    """Half of an emoji, as a model that is cut within one may send it."""
+    upstream, _, base = pair
+    upstream.page = (
+        "application/json",
+        b'{"choices": [{"message": {"content": "\\ud83d Answer: 7"}, "finish_reason": "stop"}]}',
+    )
+    reply = httpx.post(f"{base}/chat/completions", json=CALL, timeout=20)
+    assert reply.status_code == 200
+    assert reply.json()["adalib"]["answer"] == "7"
+
+
+def test_a_refused_wish_is_tried_again_after_a_while(weighted, monkeypatch, caplog):
+    upstream = Upstream()
+    upstream.refuses = {"logprobs"}
+    with listening(upstream.app()) as url, served(weighted, upstream, url) as base:
+        client(base).chat.completions.create(**CALL)
+        assert "logprobs" in caplog.text
+        upstream.refuses = set()
+        client(base).chat.completions.create(**CALL)
+        assert "logprobs" not in upstream.seen[-1]
+        monkeypatch.setattr("adalib.ask.endpoint._WITHOUT", 0.0)
+        upstream.refuses = {"logprobs"}
+        monkeypatch.setattr("adalib.ask.endpoint.now", lambda: time.monotonic() + 3600)
+        client(base).chat.completions.create(**CALL)
+        assert any("logprobs" in request for request in upstream.seen[2:])
+
+
+def test_a_bad_request_turns_no_wish_off(weighted):
+    upstream = Upstream()
+    upstream.status = 400
+    with listening(upstream.app()) as url, served(weighted, upstream, url) as base:
+        assert httpx.post(f"{base}/chat/completions", json=CALL, timeout=20).status_code == 400
+        assert len(upstream.seen) == 2  # with the wish, and as the caller would ask
+        upstream.status = 200
+        client(base).chat.completions.create(**CALL)
+    assert "logprobs" in upstream.seen[-1]
+
+
+def test_what_one_caller_can_hold_open_is_bounded(stopping, monkeypatch):
+    monkeypatch.setattr(server_module, "MOST_OF_ONE", 2)
+    upstream = Upstream(tokens=(1000,), pace=0.01)
+    call = {"json": CALL | {"stream": True}, "timeout": 2.0}
+    with (
+        listening(upstream.app()) as url,
+        served(Router(stopping, None, 6), upstream, url) as base,
+        httpx.Client(**{"timeout": 20}) as asking,
+    ):
+        address = f"{base}/chat/completions"
+        with asking.stream("POST", address, **call), asking.stream("POST", address, **call):
+            third = asking.get(f"{base}/models")
+            assert (third.status_code, third.headers["retry-after"]) == (503, "1")
+            assert health(base)["status"] == "ok"
+        wait_until(lambda: asking.get(f"{base}/models").is_success, "there is a place again")
+
+
+# What ends, ends
+
+
+def test_a_second_signal_ends_the_server_at_once(stopping, tmp_path):
+    upstream = Upstream(tokens=(10_000,), pace=0.01)
+    with (
+        listening(upstream.app()) as url,
+        commanded(stopping, tmp_path, url) as (process, base),
+        ThreadPoolExecutor(1) as one,
+    ):
+        asking = one.submit(httpx.post, f"{base}/chat/completions", json=CALL, timeout=60)
+        wait_until(lambda: upstream.seen, "the vote is asked for")
+        process.terminate()
+        time.sleep(0.5)
+        assert process.poll() is None  # the open vote still has some seconds
+        process.terminate()
+        began = time.monotonic()
+        process.wait(timeout=60)
+        assert time.monotonic() - began < listening_module.GRACE
+        asking.exception()
+
+
+def test_a_stuck_upstream_holds_the_end_up_for_seconds_only(stopping, tmp_path):
+    upstream = Upstream(tokens=(10_000,), pace=0.1)
+    with (
+        listening(upstream.app()) as url,
+        commanded(stopping, tmp_path, url) as (process, base),
+        ThreadPoolExecutor(1) as one,
+    ):
+        asking = one.submit(httpx.post, f"{base}/chat/completions", json=CALL, timeout=60)
+        wait_until(lambda: upstream.seen, "the vote is asked for")
+        process.terminate()
+        process.wait(timeout=60)  # the upstream would take a quarter of an hour
+        asking.exception()
+
+
+def test_two_servers_on_one_debt_are_refused(stopping, tmp_path):
+    upstream = Upstream()
+    with (
+        listening(upstream.app()) as url,
+        commanded(stopping, tmp_path, url),
+        pytest.raises(ValueError, match=r"another server .*--debt"),
+    ):
+        server_module.serve(tmp_path, url, "m", port=0)
+
+
+def test_a_port_that_is_taken_gets_one_sentence(stopping, tmp_path):
+    Router(stopping, None, 6).save(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for _ in range(2):  # the debt's file is free again
+            with pytest.raises(ValueError, match=f"{port} .*--port"):
+                server_module.serve(tmp_path, "http://127.0.0.1:9/v1", "m", port=port)
+
+
+def test_a_connection_that_asks_nothing_is_closed(stopping, monkeypatch):
+    monkeypatch.setattr(listening_module, "HEAD_SECONDS", 0.5)
+    app = Server(Router(stopping, None, 6), "http://127.0.0.1:9/v1", "m").app()
+    with listening(app, http=listening_module.Connection) as base:
+        port = int(base.removesuffix("/v1").rsplit(":", 1)[1])
+        for started in (b"", b"GET /health HTTP/1.1\r\n"):
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                connection.sendall(started)
+                assert connection.recv(100) == b""

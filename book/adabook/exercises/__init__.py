@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from adabook.exercises import build_answers, build_tables, constructions, proofs
-from adabook.exercises.behaviour import Build, Construction, Fault, Proof, Unanswered
+from adabook.exercises.behaviour import Build, Construction, Fault, Holds, Proof, Unanswered
 from adabook.exercises.values import Value
+from adabook.plain_data import listed
 
 __all__ = ["Checked", "Checker", "checks", "value_exercises"]
 
@@ -42,9 +43,9 @@ JUDGED: dict[tuple[str, str], Exercise] = {
 class Checked:
     """The verdict on an answer; ``right`` is None while there is none.
 
-    ``hint`` names the mistake where it is a known one, ``more`` is the second hint, and ``picture``
-    is the smallest case on which a function or a proof fails. An exercise of a ``chapter`` has a
-    box on its page to answer in.
+    Of a proof it says that every step holds: a person marks it. ``hint`` names the mistake where it
+    is a known one, ``more`` is the second hint, and ``picture`` is the smallest case on which a
+    function or a proof fails. An exercise of a ``chapter`` has a box on its page to answer in.
     """
 
     name: str
@@ -56,11 +57,9 @@ class Checked:
 
     def __repr__(self) -> str:
         if self.right is None:
-            return (
-                f'Exercise "{self.name}": not answered yet.{f" {self.hint}." if self.hint else ""}'
-            )
+            return f'Exercise "{self.name}": no answer yet.{f" {self.hint}." if self.hint else ""}'
         if self.right:
-            return f'Exercise "{self.name}": right.'
+            return f'Exercise "{self.name}": {self.hint or "right."}'
         further = " (A second hint: check(...).more)" if self.more else ""
         shown = f"\n{self.picture}" if self.picture else ""
         stop = "" if self.hint.endswith("?") else "."
@@ -70,7 +69,7 @@ class Checked:
         if self.right is None and self.chapter:
             name = html.escape(self.name)
             place = f'data-chapter="{self.chapter}" data-name="{name}"'
-            return f'<p class="adalib-answer" {place}>Exercise “{name}”: not answered yet.</p>'
+            return f'<p class="adalib-answer" {place}>No answer yet.</p>'
         if not self.picture:
             return None
         verdict, _, picture = repr(self).partition("\n")
@@ -100,12 +99,12 @@ class Checker:
             hint = f"there is no exercise {name!r} here; the names are {names}"
             return Checked(str(name), False, hint)
         try:
-            fault = exercise.fault(answer)
+            fault = exercise.fault(listed(answer))
         except Exception as error:  # an answer can be any object; an error becomes a hint
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             fault = f"your answer could not be read: {kind}{error}"
-        if fault is None:
-            return Checked(name, True)
+        if fault is None or isinstance(fault, Holds):
+            return Checked(name, True, fault.hint if fault else "")
         if isinstance(fault, Unanswered):
             return Checked(name, None, fault.hint, chapter=self.chapter)
         hint, picture = fault if isinstance(fault, Fault) else (fault, "")
@@ -117,7 +116,7 @@ def checks(chapter: str) -> Checker:
 
     >>> check = checks("test")
     >>> check("thrift", None)
-    Exercise "thrift": not answered yet. The tolerance is 0.001.
+    Exercise "thrift": no answer yet. The tolerance is 0.001.
     >>> check("thrift", 0.55 - 0.528), check("thrift", 0.05).hint
     (Exercise "thrift": right., 'that compares with one answer for everyone, which costs 1')
     """

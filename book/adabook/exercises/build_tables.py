@@ -37,6 +37,12 @@ def _dearest(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
     return acc.shape[1] - 1 - (acc - lam * cost)[:, ::-1].argmax(axis=1)
 
 
+def _first_stop(acc: np.ndarray, cost: np.ndarray, lam: float) -> list[int]:
+    """A mistake: go on while the next step pays, and look no further."""
+    pays = np.diff(acc) > lam * np.diff(cost)
+    return [int(np.append(row, False).argmin()) for row in pays]
+
+
 EXERCISES["oracle", "oracle"] = Build(
     inputs=PRICED,
     brute_force=oracle,
@@ -59,6 +65,16 @@ EXERCISES["oracle", "oracle"] = Build(
         "it divides accuracy by cost; subtract price times cost instead": (
             lambda acc, cost, _: (acc / cost).argmax(1)
         ),
+        "it takes the smallest net value; take the largest": (
+            lambda acc, cost, lam: (acc - lam * cost).argmin(axis=1)
+        ),
+        "the sign of the price is wrong: what is spent is subtracted": (
+            lambda acc, cost, lam: (acc + lam * cost).argmax(axis=1)
+        ),
+        "it counts columns from 1; count from 0": (
+            lambda acc, cost, lam: np.add(oracle(acc, cost, lam), 1)
+        ),
+        "it stops at the first step that does not pay; a later one may pay for both": _first_stop,
     },
     picture=sketch,
 )
@@ -259,6 +275,10 @@ def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = Tru
     return plan
 
 
+#: A plan may be rounded to six digits, which costs up to sixteen answers times half a millionth.
+_ROUGH = 1e-5
+
+
 def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
     """Accept any plan within the budget that splits at most one question and reaches the bound."""
     plan = np.asarray(got, dtype=float)
@@ -270,19 +290,19 @@ def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
             f"it must return chances of shape {acc.shape}, one row per question and one "
             "column per budget"
         )
-    if plan.min() < -1e-9 or abs(plan.sum(axis=1) - 1).max() > 1e-9:
+    if plan.min() < -_ROUGH or abs(plan.sum(axis=1) - 1).max() > _ROUGH:
         return "the chances of a question must be 0 or more and sum to 1"
     paid = float((plan @ cost).mean())
     value = float((plan * acc).sum(axis=1).mean())
-    if paid > budget + 1e-9:
-        return f"it spends {paid:.4g}, more than the budget"
-    if (((plan > 1e-9) & (plan < 1 - 1e-9)).any(axis=1)).sum() > 1:
+    if paid > budget + _ROUGH:
+        return f"it spends {paid:.6g}, more than the budget"
+    if (((plan > _ROUGH) & (plan < 1 - _ROUGH)).any(axis=1)).sum() > 1:
         return "more than one question is randomised"
     bound = best_value(acc, cost, budget)
     return (
         None
-        if value >= bound - 1e-9
-        else f"its mean accuracy is {value:.4f}, but {bound:.4f} is possible"
+        if value >= bound - _ROUGH
+        else f"its mean accuracy is {value:.6f}, but {bound:.6f} is possible"
     )
 
 

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from adabook.plain_data import listed
+
 Case = dict[str, Any]
 # What the two timers of a stopwatch send; a system without timers has neither.
 _ALARMS = [getattr(signal, name) for name in ("SIGPROF", "SIGALRM") if hasattr(signal, name)]
@@ -78,7 +80,7 @@ def apply(function: Callable, values: Mapping[str, Any]) -> Any:
         for value in values.values()
     ]
     try:
-        return function(*copies)
+        return listed(function(*copies))
     except Exception as error:
         raise Broken(f"it raised {type(error).__name__}: {error}") from None
 

@@ -185,10 +185,14 @@ def _null(population: Any) -> str | None:
             "to make it flat"
         )
     if np.min(rehearse_oracle(population, 48, [2]).optimism.low) <= 0:
-        return (
-            "the oracle overstates nothing here, because every answer is certain; make some "
-            "uncertain"
-        )
+        certain = np.isin(acc[:, 0].round(9), (0, 1)).mean()
+        if certain == 1:
+            why = "because every answer is certain; make some uncertain"
+        elif certain:
+            why = "because the answers to too many questions are certain; make more uncertain"
+        else:
+            why = "or too little to be seen; take more questions, or answers that are less rare"
+        return f"the oracle overstates nothing here, {why}"
     return None
 
 

@@ -174,7 +174,6 @@ EXERCISES["budgets", "one split"] = Proof(
         ),
         "only one question in n is split; divide by n": lambda share, gain: share * gain,
     },
-    ideas=2,
 )
 
 # The chapter "Duality"

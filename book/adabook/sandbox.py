@@ -1,0 +1,134 @@
+"""Start a process that runs what a student wrote.
+
+`bubblewrap <https://github.com/containers/bubblewrap>`_ confines it, where it is installed: the
+process sees the system's programs, this Python and the two packages, all read-only, an empty
+``/tmp`` and no network, and whatever it has started ends with it. Inside a container that root
+keeps for one submission, as on Gradescope, it becomes another user instead. Elsewhere it has the
+rights of whoever grades. In each case time, memory and files are limited.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import adalib
+
+#: What to say where nothing confines a submission.
+MEND = (
+    "bubblewrap 0.7 or newer does not run here (Debian, Ubuntu: apt install bubblewrap, and where "
+    "user namespaces are forbidden: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)"
+)
+_HERE = Path(__file__).resolve().parent
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/passwd")
+_MEMORY = 6 << 30  # bytes that one process may ask for
+_ROOM = 256 << 20  # bytes that one file may grow to, and /tmp as a whole
+_PROCESSES = 4096  # more than a desktop runs, fewer than stop it; root has no such limit
+_NOBODY = 65534
+
+
+@functools.cache
+def bubblewrap() -> str:
+    """The path of a bubblewrap that works here, or "" if there is none."""
+    found = shutil.which("bwrap") or ""
+    try:
+        works = (
+            found
+            and not subprocess.run(
+                [found, *_walls(), "true"], capture_output=True, timeout=30
+            ).returncode
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        works = False
+    return found if works else ""
+
+
+def start(
+    command: Sequence[str],
+    folder: Path,
+    stdin: IO | int,
+    stdout: IO | int,
+    judge: bool = True,
+    as_nobody: bool = False,
+) -> subprocess.Popen:
+    """Start this Python with some words; ``folder`` is its own where there is no bubblewrap.
+
+    Without ``judge`` it does not find adabook, with its brute forces. ``as_nobody`` is for root in
+    a container of one submission.
+    """
+    home = "/tmp" if bubblewrap() else str(folder)
+    words = [sys.executable, "-P", *command]
+    if bubblewrap():
+        words = [bubblewrap(), *_walls(judge), *words]
+    paths = [str(Path(adalib.__file__).resolve().parents[1]), *([str(_HERE.parent)] * judge)]
+    environment = {"HOME": home, "TMPDIR": home, "USER": "student", "PATH": os.environ["PATH"]}
+    environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8"}
+    other: dict[str, Any] = {}
+    if as_nobody:
+        os.chown(folder, _NOBODY, _NOBODY)
+        other = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
+    return subprocess.Popen(
+        words,
+        env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
+        cwd=folder,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=_limit if sys.platform != "win32" else None,
+        **other,
+    )
+
+
+def end(process: subprocess.Popen) -> None:
+    """End a process; with bubblewrap everything that it has started ends, too."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            with contextlib.suppress(BrokenPipeError):  # what it was sent last is not wanted
+                pipe.close()
+
+
+def _walls(judge: bool = True) -> Iterator[str]:
+    """What bubblewrap is told: what can be read, and that nothing else is there."""
+    yield from ("--unshare-all", "--die-with-parent", "--new-session", "--proc", "/proc")
+    yield from ("--dev", "/dev", "--chdir", "/tmp")
+    for place in ("/tmp", "/dev/shm"):
+        yield from ("--size", str(_ROOM), "--tmpfs", place)
+    for place in sorted({*_SYSTEM, *map(str, _python())}):
+        yield from ("--ro-bind-try", place, place)
+    if not judge:
+        yield from ("--tmpfs", str(_HERE))
+
+
+def _python() -> Iterator[Path]:
+    """The folders of this Python and of the two packages, a checkout's data among them."""
+    package = Path(adalib.__file__).resolve().parent
+    program = Path(sys.executable)
+    prefixes = [Path(sys.prefix), Path(sys.base_prefix), program.resolve().parents[1]]
+    for place in [*prefixes, package, package.parent / "data", _HERE]:
+        if place != Path("/"):
+            yield from (place, place.resolve())
+
+
+def _limit() -> None:
+    """Limit what this process may take; it runs in the child."""
+    import resource  # not on Windows, where nothing is limited
+
+    for kind, most in (
+        (resource.RLIMIT_AS, _MEMORY),
+        (resource.RLIMIT_FSIZE, _ROOM),
+        (resource.RLIMIT_NPROC, _PROCESSES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
