@@ -1,25 +1,20 @@
-"""What the book found, in one table: gains at one budget, by policy and by model.
+"""What the book found, by policy and by model: gains at one budget.
 
-The README prints the table, the first page shows it, and the chapter "The test" prints
-the same rows with their intervals. All of it comes from records: ``record_models.py`` for
-policies that read the text and those that watch, ``record_menus.py`` for a reasoning model,
-and ``record_findings.py`` for votes alone.
+All of it comes from records: ``data/scripts/record_models.py`` for policies that read the text and
+those that watch, ``record_menus.py`` for a reasoning model, and ``record_findings.py`` for votes
+alone. The one table of README and first page is `adabook.scoreboard`.
 """
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
 import pandas as pd
 
-from adabook.figures.page import HTML, link
-from adabook.figures.tables import table
 from adabook.paper import models
-from adabook.prose import points
 from adabook.recorded import recorded, recorded_cells
 from adalib.evaluate.heldout import TAUGHT
-from adalib.evaluate.intervals import Interval, in_points
+from adalib.evaluate.intervals import Interval
 
 #: Average answers per question at which everything is compared.
 BUDGET = 3.0
@@ -48,14 +43,6 @@ POLICIES = {
     "watching votes": "watching the votes come in",
     "watching all signals": "watching every signal of the file",
 }
-#: Where visible cells show the numbers of a row, or of a column: a label of the book.
-SHOWN_AT = dict.fromkeys(POLICIES.values(), "ablations-main-table") | {
-    POLICIES["watching votes"]: "stopping-neither",
-    POLICIES["watching all signals"]: "stopping-neither",
-    SETS[REASONING]: "costs-larger",
-}
-#: The chapters of these labels, by the word that a label begins with.
-NOTEBOOKS = {"ablations": "08_ablations", "stopping": "09_stopping", "costs": "12_costs"}
 
 
 def gains() -> pd.DataFrame:
@@ -69,55 +56,6 @@ def gains() -> pd.DataFrame:
     True
     """
     return pd.DataFrame([*_of_votes(), *_of_models(), *_of_reasoning()])
-
-
-def findings() -> pd.DataFrame:
-    """The table of findings as text: a row per policy of `POLICIES`, a column per set.
-
-    A cell is a gain in points with its 95% interval. Where votes lie between two ends, it is the
-    gain at both of them, with the outer limits of their intervals. A dash stands where the texts or
-    the order of the answers are not known.
-    """
-    by_cell = dict(iter(gains().groupby(["policy", "set"])))
-    columns = {
-        title: [_cell(by_cell.get((policy, name))) for policy in POLICIES]
-        for name, title in SETS.items()
-    }
-    return pd.DataFrame({"gain in points": list(POLICIES.values())} | columns)
-
-
-def in_markdown() -> str:
-    """The table of findings as the README prints it, linked to the notebooks of its chapters."""
-    found = findings()
-    lines = [found.columns, ["---"] * len(found.columns), *found.itertuples(index=False)]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    for name, label in SHOWN_AT.items():
-        notebook = NOTEBOOKS[label.partition("-")[0]]
-        text = text.replace(f"| {name} |", f"| [{name}](notebooks/{notebook}.ipynb) |", 1)
-    return text
-
-
-def on_page(caption: str) -> HTML:
-    """The table of findings as a page shows it, linked to the places of `SHOWN_AT`."""
-    markup = table(findings(), caption=caption).html
-    for name, label in SHOWN_AT.items():
-        words = html.escape(name, quote=False)
-        markup = markup.replace(f">{words}<", f">{link(label, words)}<", 1)
-    return HTML(markup)
-
-
-def _cell(found: pd.DataFrame | None) -> str:
-    """One cell of the table of findings."""
-    if found is None:
-        return "–"
-    if len(found) == 1:
-        (row,) = found.itertuples()
-        return points((row.gain, row.low, row.high))
-    least, most, low, high = (
-        in_points(float(value))
-        for value in (found.gain.min(), found.gain.max(), found.low.min(), found.high.max())
-    )
-    return f"{least} to {most} [{low}, {high}]"
 
 
 def _row(name: str, end: str, policy: str, cost: float, gain: Interval) -> dict:

@@ -1,6 +1,6 @@
-"""Record what votes alone gain, and print the table of findings into the README.
+"""Record what votes alone gain.
 
-The record is data/recorded/findings.jsonl, the first row of that table, which `adabook.findings`
+The record is data/recorded/findings.jsonl, which `adabook.findings`
 reads: for every set, the accuracy of the best mix of plain votes at three answers per question,
 minus that of one answer. Where only counts of right answers are known it is computed at both ends,
 as if all wrong answers agreed and as if all differed.
@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from recording import main
 
-from adabook.findings import BUDGET, COUNTED, SETS, in_markdown
+from adabook.findings import BUDGET, COUNTED, SETS
 from adabook.paper.counts import bounded_votes
 from adabook.paper.settings import benchmark
 from adalib.datasets.loading import load
@@ -53,14 +52,5 @@ def gain_of_mix(acc: np.ndarray, end: str) -> dict[str, str | float]:
     return {"end": end} | {key: round(float(value), 5) for key, value in figures.items()}
 
 
-def print_in_readme() -> None:
-    """Replace the table of findings in the README."""
-    readme = Path(__file__).resolve().parents[2] / "README.md"
-    before, _, rest = readme.read_text(encoding="utf-8").partition("| gain in points |")
-    after = rest[rest.index("\n\n") :]
-    readme.write_text(before + in_markdown() + after, encoding="utf-8")
-
-
 if __name__ == "__main__":
     main(findings=parts())
-    print_in_readme()

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from bs4 import BeautifulSoup
-from conftest import ROOT
 from record_findings import votes
 
 import adalib
 from adabook.findings import (
     BUDGET,
-    POLICIES,
-    SETS,
-    SHOWN_AT,
-    findings,
     gains,
-    in_markdown,
-    on_page,
 )
 from adabook.paper.settings import benchmark
 from adabook.recorded import recorded
@@ -48,22 +38,6 @@ def test_what_a_mix_gains_by_any_number_of_answers(name, points):
     assert 100 * (any_number - five) == pytest.approx(points, abs=0.01)
 
 
-def test_the_readme_prints_the_table():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert in_markdown() in readme
-
-
-def test_what_has_numbers_links_to_the_section_that_shows_them():
-    """Every row does, and the one column of which chapter 9 has no row."""
-    readme, page = in_markdown(), BeautifulSoup(on_page("").html, "html.parser")
-    linked = {link.get_text(): link["href"][1:] for link in page.find_all("a")}
-    assert linked == SHOWN_AT
-    assert set(linked) == {*POLICIES.values(), SETS["math500-gpt-oss-20b"]}
-    for name, label in linked.items():
-        (file,) = re.findall(rf"\[{re.escape(name)}\]\((.+?)\)", readme)
-        assert f"({label})=" in (ROOT / file).read_text(encoding="utf-8")
-
-
 def test_every_set_has_votes_an_oracle_and_no_gain_from_noise(found):
     for name, end in {(name, end) for name, end, _ in found.index}:
         assert found.low[name, end, "votes"] > 0
@@ -88,11 +62,3 @@ def test_the_words_about_the_findings_follow_the_record(found):
     for name in ("gsm8k-1.5b", "math-1.5b", "gsm8k-gpt4omini"):
         assert gain[name, "", "watching votes"] > max(gain[name, "", policy] for policy in text)
     assert gain[(*strong, "watching all signals")] > gain[(*strong, "oracle")]
-
-
-def test_a_cell_holds_one_gain_or_the_two_ends_between_which_votes_lie():
-    table = findings()
-    assert table.columns.tolist()[1:] == list(SETS.values())
-    assert len(table) == len(POLICIES)
-    ends = table["Qwen2.5-7B, MATH"]
-    assert ends[ends != "–"].str.contains(" to ").all()

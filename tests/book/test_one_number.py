@@ -1,15 +1,12 @@
 """One number for one thing: what two pages glue of the same quantity, under different names, is
-the same number, and what the table of findings says stands in the chapters that it links to."""
+the same number, and so is what two pages say in words."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from conftest import soup
-
-from adabook.findings import NOTEBOOKS, POLICIES, SETS, SHOWN_AT, gains
-from adabook.prose import points
+from conftest import ROOT
 
 # One line per number, with every name by which a page has it; referee_by_X is the number behind a
 # verdict of the chapter "What we know".
@@ -45,21 +42,8 @@ def test_pages_have_one_number_for_one_thing(names, glued):
     assert others == pytest.approx([first] * len(others), rel=1e-6)
 
 
-@pytest.mark.usefixtures("html")
-def test_every_finding_is_printed_in_a_chapter_that_its_row_or_column_links_to():
-    printed = {
-        chapter: " ".join(
-            output.get_text() for output in soup(f"notebooks/{name}").select(".cell_output")
-        )
-        .replace("\N{NO-BREAK SPACE}", " ")  # as tables are typeset
-        .replace("\N{MINUS SIGN}", "-")
-        for chapter, name in NOTEBOOKS.items()
-    }
-    for row in gains().itertuples():
-        if row.policy not in POLICIES:
-            continue
-        labels = SHOWN_AT[POLICIES[row.policy]], SHOWN_AT.get(SETS[row.set], "")
-        linked = [printed[label.partition("-")[0]] for label in labels if label]
-        gain = row.gain, row.low, row.high
-        cells = points(gain), points(gain, digits=2)
-        assert any(cell in text for text in linked for cell in cells), (row.policy, row.set)
+def test_the_bill_of_readme_and_first_page_is_that_of_the_chapter(glued):
+    bills = [float(glued[name]) for name in ("deploy_bill", "deploy_mix_bill")]
+    words = "${:.2f} instead of ${:.2f}".format(*bills)
+    for page in ("README.md", "book/intro.md"):
+        assert words in (ROOT / page).read_text(encoding="utf-8")

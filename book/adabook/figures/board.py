@@ -15,8 +15,8 @@ SHOWN_AT = {
     "oracle": ("oracle-scoreboard", "02_oracle"),
     "recipe": ("test-scoreboard", "07_test"),
     "noise": ("test-scoreboard", "07_test"),
-    "curves": ("ablations-main-table", "08_ablations"),
-    "watching": ("stopping-ladder", "09_stopping"),
+    "curves": ("ablations-scoreboard", "08_ablations"),
+    "watching": ("stopping-scoreboard", "09_stopping"),
     "held": ("deploy-scoreboard", "11_deploy"),
 }
 CAPTION = (
