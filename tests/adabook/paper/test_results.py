@@ -36,6 +36,18 @@ def test_noise_features_reproduce_every_cell_of_the_main_table(main):
     assert laid.iloc[0]["B = 1.5"].split("→")[0].strip() == "0.518"
 
 
+def test_the_printed_rows_lie_on_memory_or_a_little_above(main):
+    """What the chapter "The test" reads off the table: no cell below, and half of them beyond
+    what three rounded numbers can explain."""
+    by = main.set_index(["setting", "target", "method"]).printed_accuracy.unstack()
+    one_answer = main.query("method == 'Fixed' and target == 1.5").set_index("setting")
+    one_answer = one_answer.printed_accuracy.reindex(by.index, level="setting")
+    apart = (by["Ours"] - 0.8 * by["Oracle"] - 0.2 * one_answer).round(6)
+    rounding = 0.0005 * (1 + 0.8 + 0.2)
+    assert (len(apart), (apart < 0).sum(), (apart > 0).sum()) == (12, 0, 11)
+    assert ((apart > rounding).sum(), apart.max() < 0.003) == (6, True)
+
+
 def test_the_gap_is_the_difference_of_two_rows_of_the_main_table(main):
     gap = results.oracle_gap()
     assert len(gap) == 12
