@@ -12,6 +12,12 @@ from conftest import HTML, ROOT, toc_pages
 from adabook import figures
 
 EXTRA = ["genindex", "search"]
+# One page of each kind: welcome, chapter, explorer, game, appendix, prose, tables, search.
+KINDS = {
+    *("book/intro", "book/operate", "book/data-cards", "search"),
+    *(f"notebooks/{name}" for name in ("02_oracle", "09_stopping", "explorer", "market")),
+    "notebooks/c_rivals",
+}
 
 # What a drawn trace leaves in a plotly figure.
 INK = "'.trace, .overplot path, .overplot image, .slice, .table, canvas'"
@@ -290,8 +296,7 @@ def test_page_is_whole_with_the_network_cut(visit, name):
     """Loaded once, on a phone: well drawn there and on a laptop, controls move, all is whole in
     light and in dark.
 
-    Drawing figures takes most of the time, so each size and each theme has its turn once, and axe
-    looks after the figures are gone.
+    Drawing figures takes most of the time, so each size and each theme has its turn once.
     """
     page = visit(name)
     page.evaluate(find.DRAWN)
@@ -306,10 +311,23 @@ def test_page_is_whole_with_the_network_cut(visit, name):
     move_controls(page)
     assert page.wrong + page.evaluate(FAULTS) == []
     in_theme(page, "dark")
-    assert page.evaluate(FAULTS) == []
+    assert page.wrong + page.evaluate(FAULTS) == []
 
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in KINDS else pytest.param(name, marks=pytest.mark.nightly)
+        for name in [*EXTRA, *toc_pages()]
+    ],
+)
+def test_a_page_is_open_to_all(visit, name):
+    """Drawn, since explorers and games are drawn by scripts, and without the lines of figures."""
+    page = visit(name)
+    page.evaluate(OPEN)
+    page.evaluate(find.DRAWN)
+    in_theme(page, "dark")
     page.evaluate(THIN)
-    page.set_viewport_size(PHONE)
     assert_open_to_all(page)
     assert page.wrong == []
 
