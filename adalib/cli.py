@@ -245,6 +245,7 @@ def evaluate(
     groups: str | None = None,
     policy: Annotated[tuple[str, ...], cyclopts.Parameter(negative=())] = (),
     all: Flag = False,
+    why: Flag = False,
     json: Flag = False,
 ) -> None:
     """Say whether adaptive allocation pays on a file of sampled answers, held out.
@@ -271,6 +272,8 @@ def evaluate(
         a.py --policy b.py. The files are run, so name only those that you trust.
     all : bool
         Print every policy at every target.
+    why : bool
+        Say how the gain was tested.
     json : bool
         Print one JSON object and nothing else.
     """
@@ -278,7 +281,7 @@ def evaluate(
     from adalib.evaluate.compare import compare
     from adalib.evaluate.heldout import Protocol
     from adalib.evaluate.scores import as_table
-    from adalib.evaluate.verdict import summary, verdict
+    from adalib.evaluate.verdict import reasons, summary, verdict
 
     answers = _load(file)
     own = _own_policies(policy)
@@ -291,18 +294,21 @@ def evaluate(
             answers, targets, budgets, cost=cost, groups=seen.labels, policies=own
         )
     sentences = verdict(rows, groups=rows_by_group)
+    tested = reasons(rows, groups=rows_by_group)
     if json:
-        _print_json({"rows": [_promised(row) for row in rows], "verdict": sentences})
+        promised = [_promised(row) for row in rows]
+        _print_json({"rows": promised, "verdict": sentences, "why": tested})
         return
-    print(textwrap.fill(sentences, 100))
-    by = "" if groups is None else f" by {groups}"
-    print(f"\nHeld out{by}, {answers.n} questions with {answers.samples} samples:")
+    print(textwrap.fill(sentences, 100), end="\n\n")
     if all:
         table = as_table(rows).drop(columns="protocol")
         print(table.to_string(index=False, na_rep="–", float_format="{:.4f}".format))
     else:
         print(summary(rows).to_string(index=False))
         print("Accuracies in percent, gains in points, with 95% intervals; every policy: --all")
+    by = "" if groups is None else f" by {groups}"
+    held = f"Held out{by}, {answers.n:,} questions with {answers.samples} samples"
+    print(textwrap.fill(f"{held}. {tested}", 100) if why else f"{held}; how it was tested: --why")
     print(_next_step(file, answers, rows))
 
 
@@ -344,13 +350,14 @@ def _promised(row: HeldOutRow) -> dict[str, Any]:
 def _next_step(file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow]) -> str:
     """Return the command to type next: fit the policy that pays, or look at the file."""
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.compare import RACE
+    from adalib.evaluate.compare import RACE, STOPPING
     from adalib.evaluate.verdict import judgements
 
     judgement = judgements(rows)[0]
     best = judgement.rows[judgement.best]
     name = shlex.quote(file)
-    if judgement.word() != "pays" or isinstance(answers, Menu):  # a router asks one model
+    served = best.policy in (*STOPPING, RACE)
+    if judgement.word() != "pays" or not served or isinstance(answers, Menu):  # of one model
         return f"Next: adalib explore {name} --out explore.html"
     if best.policy != RACE or answers.tokens is None:
         return f"Next: adalib fit {name} --budget {best.target:g} --out router"

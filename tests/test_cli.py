@@ -21,7 +21,7 @@ from adalib import cli
 from adalib.cli import main
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.verdict import verdict
+from adalib.evaluate.verdict import reasons, verdict
 from adalib.explorer import read_csv
 from adalib.learn.curve_policy import CurvePolicy
 
@@ -126,8 +126,8 @@ def test_evaluate_prints_the_rows_of_compare(file, rows, capsys, monkeypatch):
     options = {"cost": "tokens", "groups": "family", "policies": {}}
     assert asked == [(((2, 3), (1, 4, 8)), options)]
     assert notes == ""
-    assert list(found) == ["rows", "verdict"]
-    assert found["verdict"] == verdict(rows)
+    assert list(found) == ["rows", "verdict", "why"]
+    assert (found["verdict"], found["why"]) == (verdict(rows), reasons(rows))
     for row, shown in zip(rows, found["rows"], strict=True):
         assert list(shown) == [*KEYS, "waiting"] if row.policy == "race" else KEYS
         assert all(shown[name] == getattr(row, name) for name in shown)
@@ -167,9 +167,13 @@ def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
     monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
     assert main(["evaluate", file]) == 0
     short = capsys.readouterr().out
-    assert " ".join(short.split()).startswith(verdict(rows))
+    first, _, rest = short.partition("\n\n")
+    assert " ".join(first.split()) == verdict(rows)
+    assert reasons(rows)[:40] not in rest
     assert "30 questions with 16 samples" in short
     assert "adalib explore" in short or "adalib fit" in short
+    assert main(["evaluate", file, "--why"]) == 0
+    assert reasons(rows) in " ".join(capsys.readouterr().out.split())
     assert main(["evaluate", file, "--all"]) == 0
     every = capsys.readouterr().out
     assert {row.policy for row in rows} <= set(re.findall(r"^ *(\w+)", every, re.MULTILINE))
