@@ -21,7 +21,7 @@ from adalib import cli
 from adalib.cli import main
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.verdict import reasons, verdict
+from adalib.evaluate.verdict import reasons, summary, verdict
 from adalib.explorer import read_csv
 from adalib.learn.curve_policy import CurvePolicy
 
@@ -91,6 +91,46 @@ def test_solve_prints_the_exact_solution(file, capsys, budget, more):
     row, low, high, share = best.split
     split = {"id": table.ids[row], "low": table.budgets[low], "high": table.budgets[high]}
     assert found["split"] == {**split, "share": share}
+
+
+PRICES = ("--cost", "dollars", "--prices", "0.5,2")
+
+
+def test_dollars_are_printed_beside_answers(file, answers, rows, tmp_path, capsys, monkeypatch):
+    billed = replace(answers, extras={**answers.extras, "prompt_tokens": [50] * 30})
+    path = tmp_path / "billed.jsonl"
+    billed.save(path)
+    prices = adalib.Prices(0.5, 2)
+    table = billed.table((1, 4), cost=prices)
+    budget = float(table.cost[:, 1].mean() / 2)
+    words = ["solve", str(path), "--budgets", "1,4", "--budget", str(budget), *PRICES]
+    best = adalib.frontier(table).at(budget)
+    assert printed(capsys, *words)[0]["cost"] == best.cost
+    assert main(words) == 0
+    bought = np.take([1, 4], best.labels).mean()
+    assert f"answers   {bought:<12.6g}" in capsys.readouterr().out
+    monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
+    assert main(["evaluate", str(path), *PRICES]) == 0
+    shown = capsys.readouterr().out
+    (best_row, *_) = summary(rows, float(billed.answer_costs(prices).mean())).to_dict("records")
+    assert best_row["$ per 1,000"] in shown
+    out = str(tmp_path / "router")
+    dollars = 2 * billed.answer_costs(prices).mean()
+    assert main(["fit", str(path), "--budget", str(dollars), *PRICES, "--out", out]) == 0
+    told = capsys.readouterr().out
+    assert f"{2 * billed.tokens.mean():.0f} of them cost ${dollars:g}" in told
+    assert adalib.Router.load(out).controller.budget == pytest.approx(2 * billed.tokens.mean())
+
+
+@pytest.mark.parametrize(
+    "more", [["--cost", "dollars"], ["--prices", "1,2"], ["--cost", "dollars", "--prices", "1"]]
+)
+def test_dollars_need_two_prices(file, capsys, more):
+    for words in (["evaluate"], ["solve", "--budget", "1"]):
+        assert main([*words, file, *more]) == 2
+        assert "--cost dollars --prices INPUT,OUTPUT" in capsys.readouterr().err
+    assert main(["evaluate", file, *PRICES]) == 2
+    assert "has no prompt_tokens" in capsys.readouterr().err
 
 
 def test_solve_offers_the_budgets_that_the_file_can_fill(file, capsys):

@@ -131,10 +131,11 @@ def reasons(
     return " ".join(sentences)
 
 
-def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
+def summary(rows: Sequence[HeldOutRow], dollars: float | None = None) -> pd.DataFrame:
     """Tabulate, per target and in points, the best mix and the policies that `verdict` chose.
 
-    The last column is the cost at which a mix would be as accurate as the best policy.
+    The last column is the cost at which a mix would be as accurate as the best policy. Where an
+    average answer costs ``dollars``, both bills for a thousand questions follow.
     """
     found = judgements(rows)
     names = ["best policy"] if len(found) == 1 else ["before asking", "best policy"]
@@ -147,6 +148,10 @@ def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
             line[name] = f"{judgement.rows[number].policy} {judgement.points(number)}"
         line["waiting"] = "–" if best.waiting is None else f"{best.waiting:.2f}"
         line["mix needs"] = "–" if best.mix_cost is None else f"{best.mix_cost:.2f}"
+        if dollars is not None:
+            line["$ per 1,000"] = f"{1000 * dollars * best.cost:.3g}"
+            needs = best.mix_cost
+            line["mix, $"] = "–" if needs is None else f"{1000 * dollars * needs:.3g}"
         lines.append(line)
     return pd.DataFrame(lines)
 
