@@ -13,7 +13,6 @@ from conftest import ROOT
 import adabook.paper
 import adalib
 
-
 #: Folders of data/ that no chapter reads.
 STAYS = {"scripts", "pilot", "checks"}
 
