@@ -185,6 +185,15 @@ def takes_table(
     return cast("TableFunction[_Options, _Result]", checked)
 
 
+def arrays_of(acc: ArrayLike | UtilityTable, cost: ArrayLike | None) -> tuple[np.ndarray, ...]:
+    """Return checked accuracies and costs, of arrays or of the table in place of the first."""
+    if isinstance(acc, UtilityTable):
+        return acc.acc, acc.cost
+    if cost is None:
+        raise ValueError("there are no costs; give a UtilityTable, or accuracies and their costs")
+    return check_table(acc, cost)
+
+
 def check_table(
     acc: ArrayLike, cost: ArrayLike, any_scale: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -420,7 +420,7 @@ def first_vote_table(
 def joined(first: Responses, rest: Responses) -> Responses:
     """Put one answer in front of the others of the same questions.
 
-    Fields that do not hold one number per answer are dropped.
+    Of the extra fields only ``classes`` is kept, if both have it.
     """
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError(
@@ -434,4 +434,8 @@ def joined(first: Responses, rest: Responses) -> Responses:
         name: None if any(values is None for values in pair) else np.hstack(pair)
         for name, pair in pairs.items()
     }
-    return replace(rest, answers=answers, extras={}, **sampled)
+    extras = {}
+    if "classes" in first.extras and "classes" in rest.extras:
+        pairs_of_classes = zip(first.extras["classes"], rest.extras["classes"], strict=True)
+        extras["classes"] = [[*one, *more] for one, more in pairs_of_classes]
+    return replace(rest, answers=answers, extras=extras, **sampled)
