@@ -60,8 +60,8 @@ def verdict(
     group in twenty that loses everything stays unseen.
 
     The intervals in the text are the ordinary ones of `mean_interval`. If stopping rules were
-    tried, the policies that decide before asking are judged a second time without them.
-    Explained in the chapter "The test", and the chapter "When to stop".
+    tried, the policies that decide before asking are judged a second time without them. Explained
+    in the chapter "The test".
 
     Parameters
     ----------
