@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 from statistics import median_high
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -242,6 +243,7 @@ def evaluate(
     budgets: Budgets = (1, 2, 4, 8, 16),
     cost: Literal["samples", "tokens"] = "samples",
     groups: str | None = None,
+    policy: Annotated[tuple[str, ...], cyclopts.Parameter(negative=())] = (),
     all: Flag = False,
     json: Flag = False,
 ) -> None:
@@ -264,6 +266,9 @@ def evaluate(
     groups : str
         Keep questions with the same value of this field in one fold. Without it, families that ids
         or texts show are held out a second time, and their verdict follows.
+    policy : tuple of str
+        Python files with policies of your own, each a row under its class's name: --policy
+        a.py --policy b.py. The files are run, so name only those that you trust.
     all : bool
         Print every policy at every target.
     json : bool
@@ -276,12 +281,15 @@ def evaluate(
     from adalib.evaluate.verdict import summary, verdict
 
     answers = _load(file)
-    rows = compare(answers, targets, budgets, cost=cost, groups=groups)
+    own = _own_policies(policy)
+    rows = compare(answers, targets, budgets, cost=cost, groups=groups, policies=own)
     seen = seen_groups(answers.ids, answers.questions) if groups is None else None
     rows_by_group = None
     if seen is not None and len(set(seen.labels)) >= Protocol.folds:
         warnings.warn(seen.warning, stacklevel=2)
-        rows_by_group = compare(answers, targets, budgets, cost=cost, groups=seen.labels)
+        rows_by_group = compare(
+            answers, targets, budgets, cost=cost, groups=seen.labels, policies=own
+        )
     sentences = verdict(rows, groups=rows_by_group)
     if json:
         _print_json({"rows": [_promised(row) for row in rows], "verdict": sentences})
@@ -298,11 +306,35 @@ def evaluate(
     print(_next_step(file, answers, rows))
 
 
+def _own_policies(paths: Sequence[str]) -> dict[str, type]:
+    """Run the user's files, and return their classes that plan or watch; nothing else is run."""
+    policies: dict[str, type] = {}
+    for path in paths:
+        names = run_path(path)
+        found = [
+            one
+            for one in names.values()
+            if isinstance(one, type)
+            and one.__module__ == "<run_path>"
+            and any(hasattr(one, method) for method in ("predict", "more"))
+        ]
+        if not found:
+            raise ValueError(
+                f"{path}: has no policy; write a class with fit(features, table) and "
+                "predict(features), or with fit(answers) and more(seen)"
+            )
+        for one in found:
+            if one.__name__ in policies:
+                raise ValueError(f"{path}: has a second policy {one.__name__}; rename one")
+            policies[one.__name__] = one
+    return policies
+
+
 def _promised(row: HeldOutRow) -> dict[str, Any]:
     """Return the fields of a row that --json prints; a race is judged by its waiting too."""
     from adalib.evaluate.compare import RACE
 
-    names = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+    names = ["policy", "kind", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
     names += ["gain_low", "gain_high"]
     if row.policy == RACE:
         names.append("waiting")

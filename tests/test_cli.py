@@ -26,7 +26,7 @@ from adalib.explorer import read_csv
 from adalib.learn.curve_policy import CurvePolicy
 
 COMMANDS = ("collect", "evaluate", "explore", "fit", "serve", "solve")
-KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+KEYS = ["policy", "kind", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
 KEYS += ["gain_low", "gain_high"]
 SECRET = "sk-proj-not-to-be-seen"
 
@@ -123,13 +123,42 @@ def test_evaluate_prints_the_rows_of_compare(file, rows, capsys, monkeypatch):
     monkeypatch.setattr("adalib.evaluate.compare.compare", recorded)
     more = ["--targets", "2,3", "--budgets", "1,4,8", "--cost", "tokens", "--groups", "family"]
     found, notes = printed(capsys, "evaluate", file, *more)
-    assert asked == [(((2, 3), (1, 4, 8)), {"cost": "tokens", "groups": "family"})]
+    options = {"cost": "tokens", "groups": "family", "policies": {}}
+    assert asked == [(((2, 3), (1, 4, 8)), options)]
     assert notes == ""
     assert list(found) == ["rows", "verdict"]
     assert found["verdict"] == verdict(rows)
     for row, shown in zip(rows, found["rows"], strict=True):
         assert list(shown) == [*KEYS, "waiting"] if row.policy == "race" else KEYS
         assert all(shown[name] == getattr(row, name) for name in shown)
+
+
+OWN = """
+from dataclasses import dataclass  # a class of another module is no policy
+from collections import Counter
+class Base:
+    def fit(self, answers):
+        self.taught = answers.n
+class TwoAlike(Base):
+    def more(self, seen):
+        return max(Counter(one.answer for one in seen).values()) < 2
+"""
+
+
+def test_a_file_with_a_policy_is_a_row_under_its_class_name(file, capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN, encoding="utf-8")
+    words = ["evaluate", file, "--targets", "2", "--budgets", "1,4", "--policy"]
+    found, _ = printed(capsys, *words, str(path))
+    (row,) = [row for row in found["rows"] if row["policy"] == "TwoAlike"]
+    assert row["kind"] == "watches"
+    assert 2 <= row["cost"] <= 8
+    path.write_text("class Base:\n    pass\n", encoding="utf-8")
+    assert main([*words, str(path)]) == 2
+    assert "mine.py: has no policy; write a class" in capsys.readouterr().err
+    path.write_text(OWN, encoding="utf-8")
+    assert main([*words, str(path), "--policy", str(path)]) == 2
+    assert "second policy TwoAlike" in capsys.readouterr().err
 
 
 def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(

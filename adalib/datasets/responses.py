@@ -56,7 +56,7 @@ class QuestionWithFeatures(str):
 class Responses:
     """N questions with R sampled answers each.
 
-    Explained in the chapter "One question, many answers".
+    `adalib.load` reads them from a file, and `table` counts what each budget would get right.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class Responses:
 
         The samples of a half keep their order. Choose on one half and score on the other, and the
         score is honest. Extra fields with R values per question are dealt in the same way.
-        Explained in the chapter "Is a gain real?".
+        Explained in the chapter "Four kinds of question".
         """
         if self.samples < 2:
             raise DataError(
@@ -308,8 +308,7 @@ class Responses:
     def set_aside(self, sample: int) -> tuple[Responses, Responses]:
         """Return one sample of every question, given by its place from 0, and the others.
 
-        Extra fields with R values per question are dealt in the same way. Explained in the chapter
-        "The paper".
+        Extra fields with R values per question are dealt in the same way.
         """
         if not 0 <= sample < self.samples or self.samples < 2:
             mend = "sample at least two answers per question, and give a place from 0"
@@ -387,7 +386,7 @@ def first_vote_table(
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
 
-    Ties are shared. Explained in the chapter "The paper".
+    Ties are shared.
 
     Parameters
     ----------
@@ -420,7 +419,7 @@ def first_vote_table(
 def joined(first: Responses, rest: Responses) -> Responses:
     """Put one answer in front of the others of the same questions.
 
-    Fields that do not hold one number per answer are dropped.
+    Of the extra fields only ``classes`` is kept, if both have it.
     """
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError(
@@ -434,4 +433,8 @@ def joined(first: Responses, rest: Responses) -> Responses:
         name: None if any(values is None for values in pair) else np.hstack(pair)
         for name, pair in pairs.items()
     }
-    return replace(rest, answers=answers, extras={}, **sampled)
+    extras = {}
+    if "classes" in first.extras and "classes" in rest.extras:
+        pairs_of_classes = zip(first.extras["classes"], rest.extras["classes"], strict=True)
+        extras["classes"] = [[*one, *more] for one, more in pairs_of_classes]
+    return replace(rest, answers=answers, extras=extras, **sampled)

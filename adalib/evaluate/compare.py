@@ -8,16 +8,15 @@ trial (`adalib.held_out`), and whatever is paid, costs are given in average answ
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
-from adalib.evaluate.learners import Learner, Planner, planning_policies
+from adalib.evaluate.learners import Policy, planning_policies
 from adalib.evaluate.scores import HeldOutRow
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.published_rules import PEERS, TunedRules
@@ -37,12 +36,12 @@ def compare(
     *,
     cost: Cost = "samples",
     groups: str | Sequence | None = None,
+    policies: Mapping[str, Policy] | None = None,
 ) -> list[HeldOutRow]:
     """Hold out every policy that these answers allow, next to the baselines and the noise control.
 
     Label and curve policies decide before asking. Of one model's answers, priced stopping and its
     peers decide while answers arrive, and where tokens are paid, the race starts several at once.
-    Explained in the chapter "The test".
 
     Parameters
     ----------
@@ -59,6 +58,9 @@ def compare(
     groups : str or sequence, optional
         The field that names a question's group, or one label per question, such as those of
         `seen_groups`; questions of one group stay in one fold.
+    policies : mapping of str to policy, optional
+        Policies of your own by the names of their rows, as in `held_out`. They are held out next to
+        the others, on the same questions and answers.
 
     Returns
     -------
@@ -89,14 +91,13 @@ def compare(
         usual = [multiple * cheapest for multiple in (2, 3, 4) if multiple * cheapest < largest]
         targets = usual or [(cheapest + largest) / 2]
     protocol = Protocol(
-        groups=column(responses, groups) if isinstance(groups, str) else groups,
-        table=partial(Responses.table, cost="tokens") if cost == "tokens" else None,
+        groups=column(responses, groups) if isinstance(groups, str) else groups, cost=cost
     )
     rows = held_out(
         responses,
         [target * unit for target in targets],
         offered,
-        learners=_policies(responses, cost),
+        learners=_with_own(_policies(responses, cost), policies or {}),
         protocol=protocol,
     )
     # After the work, so that input which cannot be evaluated gives an error and no warning.
@@ -135,7 +136,7 @@ def _cost_range(responses: Responses | Menu, budgets: Sequence[int]) -> tuple[fl
     return float(cost.min()), float(cost.max())
 
 
-def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Learner | Planner]:
+def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Policy]:
     """Return the policies that these answers allow, by the names of their rows."""
     policies = planning_policies()
     if isinstance(responses, Menu):  # a stopping rule asks one model
@@ -146,7 +147,14 @@ def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Learner | Pl
     return policies
 
 
-def stopping_policies(cost: Cost = "samples") -> dict[str, Learner | Planner]:
+def _with_own(policies: dict[str, Policy], own: Mapping[str, Policy]) -> dict[str, Policy]:
+    """Return the policies with those of the user; ValueError if a name is taken."""
+    if taken := sorted(set(policies) & set(own)):
+        raise ValueError(f"{taken[0]!r} is a policy of the package; choose another name")
+    return policies | dict(own)
+
+
+def stopping_policies(cost: Cost = "samples") -> dict[str, Policy]:
     """Return the learners that decide while answers arrive: all signals, votes alone, peers."""
     return {
         "priced": PricedStopping(cost=cost),

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from adalib.evaluate.compare import RACE, STOPPING
 from adalib.evaluate.intervals import (
     Interval,
     cautious_bound,
@@ -24,7 +23,6 @@ from adalib.evaluate.intervals import (
     in_points,
     mean_interval,
 )
-from adalib.evaluate.learners import BASELINES
 from adalib.evaluate.scores import HeldOutRow
 
 _FIRST = 1 / 20  # of the questions only choose, since there is none before them
@@ -62,8 +60,8 @@ def verdict(
     group in twenty that loses everything stays unseen.
 
     The intervals in the text are the ordinary ones of `mean_interval`. If stopping rules were
-    tried, the policies that decide before asking are judged a second time without them.
-    Explained in the chapter "The test", and the chapter "When to stop".
+    tried, the policies that decide before asking are judged a second time without them. Explained
+    in the chapter "The test".
 
     Parameters
     ----------
@@ -124,11 +122,11 @@ def judgements(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgem
     a second one is of those that are not. It may say "pays" only if the first one does, and so
     the two together have no more false claims than the first.
     """
-    tried = [row for row in rows if row.policy not in (*BASELINES, "noise")]
+    tried = [row for row in rows if row.kind != "baseline"]
     if not tried:
         raise ValueError("no row is of a policy that learns; give held_out at least one learner")
     main = judge(tried, matters)
-    planned = [row for row in tried if row.policy not in (*STOPPING, RACE)]
+    planned = [row for row in tried if row.kind == "plans"]
     if len(planned) in (0, len(tried)):
         return [main]
     return [main, judge(planned, matters, may_pay=main.word() == "pays")]

@@ -116,6 +116,8 @@ def make_streams(
     @cache
     def read(name: str) -> np.ndarray | None:
         values = getattr(responses, name)
+        if name == "answers":  # texts are pointed at, since copies of one length would fill memory
+            values = np.array(values, dtype=object)
         return None if values is None else in_order(values)
 
     paid = in_order(answer_costs(responses, cost)).cumsum(axis=1)

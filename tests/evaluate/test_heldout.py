@@ -42,7 +42,7 @@ def rows_by_word(answers_by_word):
 class Clairvoyant:
     """A learner of the simplest kind: one feature is the column to take."""
 
-    def fit(self, features, acc, cost, *, budget):
+    def fit(self, features, table, *, budget):
         self.budget = budget
         return self
 

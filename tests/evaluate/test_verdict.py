@@ -22,6 +22,9 @@ LOOKS = [
 ]
 
 
+KINDS = {"oracle": "baseline", "noise": "baseline", "priced": "watches"}
+
+
 def made_up(gains, looks=LOOKS, families=False, largest=1.0):
     """One row per look, all with the same gains or each with its own."""
     each = gains if callable(gains) else lambda: gains
@@ -39,6 +42,7 @@ def made_up(gains, looks=LOOKS, families=False, largest=1.0):
         found = mean_interval(own)
         ends = {"gain": found.mean, "gain_low": found.low, "gain_high": found.high}
         size = {"families": families, "largest": largest}
+        size["kind"] = KINDS.get(policy, "plans")
         row = HeldOutRow(policy=policy, target=target, gains=own, **size, **figures, **ends, **rest)
         rows.append(row)
     return rows
