@@ -20,7 +20,7 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes space wheel test test-all report lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes wheel test test-all report lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -65,9 +65,6 @@ slides: book  ## decks for the chapters of the two-week plan, for a projector, i
 
 quizzes: $(VENV)/book.stamp  ## the quizzes as Moodle XML, in _build/quizzes
 	@$(EDITIONS) quizzes
-
-space: $(VENV)/book.stamp  ## the explorer as a static Space for Hugging Face, in _build/space
-	@$(EDITIONS) space
 
 wheel: dist/.built  ## build the package, with its data, as one file in dist/; needs nothing of the book
 	@ls dist/*.whl

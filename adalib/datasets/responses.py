@@ -38,7 +38,7 @@ class Prices:
     """Dollars for a million tokens, of prompts and of answers, as an API bills them.
 
     A bill counts the prompt once for answers that are asked together, and every time for answers
-    that are asked one by one. Explained in the chapter "What an answer costs".
+    that are asked one by one.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class QuestionWithFeatures(str):
 class Responses:
     """N questions with R sampled answers each.
 
-    Explained in the chapter "One question, many answers".
+    `adalib.load` reads them from a file, and `table` counts what each budget would get right.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ class Responses:
 
         The samples of a half keep their order. Choose on one half and score on the other, and the
         score is honest. Extra fields with R values per question are dealt in the same way.
-        Explained in the chapter "Is a gain real?".
+        Explained in the chapter "Four kinds of question".
         """
         if self.samples < 2:
             raise DataError(
@@ -374,8 +374,7 @@ class Responses:
     def set_aside(self, sample: int) -> tuple[Responses, Responses]:
         """Return one sample of every question, given by its place from 0, and the others.
 
-        Extra fields with R values per question are dealt in the same way. Explained in the chapter
-        "The paper".
+        Extra fields with R values per question are dealt in the same way.
         """
         if not 0 <= sample < self.samples or self.samples < 2:
             mend = "sample at least two answers per question, and give a place from 0"
@@ -453,7 +452,7 @@ def first_vote_table(
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
 
-    Ties are shared. Explained in the chapter "The paper".
+    Ties are shared.
 
     Parameters
     ----------

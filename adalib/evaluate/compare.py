@@ -41,7 +41,6 @@ def compare(
 
     Label and curve policies decide before asking. Of one model's answers, priced stopping and its
     peers decide while answers arrive, and where tokens are paid, the race starts several at once.
-    Explained in the chapter "The test".
 
     Parameters
     ----------
@@ -60,8 +59,7 @@ def compare(
         `seen_groups`; questions of one group stay in one fold.
     policies : mapping of str to policy, optional
         Policies of your own by the names of their rows, as in `held_out`. They are held out next to
-        the others, on the same questions and answers. Explained in the chapter "A policy of your
-        own".
+        the others, on the same questions and answers.
 
     Returns
     -------

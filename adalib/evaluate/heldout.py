@@ -55,7 +55,7 @@ MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 class Protocol:
     """How `held_out` deals questions and answers into parts that teach and parts that score.
 
-    Explained in the chapter "The test".
+    Explained in the chapter "What an answer costs".
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class PaidFeatures:
     """Features that were read off a first answer, and what becomes of that answer.
 
     Such features are not free: the model had to answer once. Either that answer opens the vote, or
-    it is thrown away and its cost is added. Explained in the chapter "The paper".
+    it is thrown away and its cost is added.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def held_out(
 
     One half of every question's samples teaches and the other half scores, both ways round. The
     questions are dealt into folds, and each is scored by models that learned from the others.
-    Explained in the chapter "The test"; ``learners`` in the chapter "The paper".
+    Explained in the chapter "When to stop".
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def verdict(
     group in twenty that loses everything stays unseen.
 
     The intervals in the text are the ordinary ones of `mean_interval`. `reasons` says how the gain
-    was tested. Explained in the chapter "The test", and the chapter "When to stop".
+    was tested. Explained in the chapter "The test".
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class PlannedVote(NamedTuple):
 
 @dataclass(frozen=True)
 class Routed:
-    """The winner of a vote, and how it came about. Explained in the chapter "Deploy".
+    """The winner of a vote, and how it came about.
 
     Attributes
     ----------

@@ -64,8 +64,7 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 
     An answer joins the first class whose first member it equals, so the classes are a partition
     even where equivalence by itself is not transitive. An empty answer never votes and is -1; a
-    formula too large to work out equals only what is written like it. Explained in the chapter "One
-    question, many answers".
+    formula too large to work out equals only what is written like it.
 
     Parameters
     ----------
