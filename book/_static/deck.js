@@ -46,14 +46,15 @@
 
   // What is too tall shrinks as a picture would, also when a formula or a figure comes late, but not below what the
   // last row can read.
-  const LEAST = 0.5;
+  const least = (shown) => (shown.querySelector(".highlight") ? 0.75 : 0.65);
   const watch = new ResizeObserver((seen) => {
     for (const { target } of seen) {
       const slide = target.closest(".deck-slide");
+      const smallest = least(target);
       let zoom = Number(target.style.zoom || 1);
-      while (slide.clientHeight && slide.scrollHeight > slide.clientHeight + 1 && zoom > LEAST) {
+      while (slide.clientHeight && slide.scrollHeight > slide.clientHeight + 1 && zoom > smallest) {
         if (zoom === 1) target.style.width = `${target.clientWidth}px`;
-        zoom = Math.max(LEAST, zoom - 0.05);
+        zoom = Math.max(smallest, zoom - 0.05);
         target.style.zoom = zoom;
       }
     }

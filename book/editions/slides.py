@@ -146,20 +146,21 @@ def _outputs(page: Page, built: BeautifulSoup) -> dict[int, Tag | None]:
 def _shown(cell: Mapping, source: str, output: Tag | None) -> str:
     """A code cell on a slide: its program, unless the page folds it, and its output."""
     folded = _FOLDED & set(cell["metadata"].get("tags", []))
-    program = "" if folded else highlight(without_checks(source), PythonLexer(), HtmlFormatter())
+    program = "" if folded else highlight(essential(source), PythonLexer(), HtmlFormatter())
     return program + (str(output) if output else "")
 
 
-def without_checks(program: str) -> str:
-    """Return a program without its asserts, which compare it with the package.
+def essential(program: str) -> str:
+    """Return a program without its imports, and without asserts, which compare it with the package.
 
-    >>> print(without_checks("print(2)\\nassert 1 + 1 == 2, (\\n    'a sum'\\n)"))
+    >>> print(essential("import math\\n\\nprint(2)\\nassert 1 + 1 == 2, (\\n    'a sum'\\n)"))
     print(2)
     """
     lines = program.split("\n")
-    checks = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Assert)]
-    for check in sorted(checks, key=lambda node: node.lineno, reverse=True):
-        del lines[check.lineno - 1 : check.end_lineno]
+    kinds = (ast.Assert, ast.Import, ast.ImportFrom)
+    left_out = [node for node in ast.walk(ast.parse(program)) if isinstance(node, kinds)]
+    for node in sorted(left_out, key=lambda node: node.lineno, reverse=True):
+        del lines[node.lineno - 1 : node.end_lineno]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
@@ -224,8 +225,8 @@ def _scripts(soup: BeautifulSoup) -> list[Tag]:
 
 
 def _style(file: Path) -> str:
-    """A style sheet; fonts of icons, which no slide shows, are left out."""
-    text = file.read_text(encoding="utf-8")
+    """A style sheet; fonts of icons and the sheet for pages of text, which no slide needs, stay out."""
+    text = re.sub(r"@import [^;]+;", "", file.read_text(encoding="utf-8"))
     return re.sub(r'url\((?!"?(?:data|#))[^)]*\)', 'url("data:,")', text)
 
 

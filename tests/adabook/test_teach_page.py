@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from urllib.parse import parse_qs
 
 from conftest import ROOT
 
 from adabook.paper.settings import SETTINGS, answers
+from contents import keys, pages
+from editions.grading import rows
 
 TEXT = (ROOT / "book" / "teach.md").read_text(encoding="utf-8")
 VIEWS = {
@@ -25,3 +28,29 @@ def test_links_lead_to_settings_and_questions_that_there_are():
         assert shown["set"] in SETTINGS
         assert float(shown["lambda"]) >= 0
         assert "q" not in shown or shown["q"] in answers(shown["set"]).ids
+
+
+def minutes(cell):
+    """The minutes in a cell of the syllabus, each in brackets."""
+    return sum(map(int, re.findall(r"\((\d+)\)", cell)))
+
+
+def test_the_minutes_of_the_syllabus_add_up():
+    text = (ROOT / "book" / "syllabus.md").read_text(encoding="utf-8")
+    cells = [row.split("|")[1:-1] for row in re.findall(r"^\| (?:\d\. |Lab).*$", text, re.M)]
+    in_class = [minutes(cell) for *_, cell, _ in cells]
+    at_home = sum(minutes(cell) for *_, cell in cells)
+    read = sum(map(int, re.findall(r"reading \((\d+)\)", text)))
+    assert in_class == [100] * 5 + [120]
+    assert f"In class this is {sum(in_class)} minutes and at home {at_home}" in text
+    assert f"of which {read} are for reading" in text
+    # What a chapter's first line says, without its core exercises.
+    by_key = keys()
+    named = [by_key[key] for key in re.findall(r"\{ch\}`(\w+)`", "".join(c[1] for c in cells))]
+    named += [page for page in pages() if page.stem == "markets"]
+    stated = 0
+    for page in named:
+        first = json.loads(page.path.read_text(encoding="utf-8"))["cells"][0]["source"]
+        whole = int(re.search(r"(\d+) minutes with the core", "".join(first))[1])
+        stated += whole - sum(row.minutes for row in rows(page) if row.core)
+    assert read == stated
