@@ -20,10 +20,10 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes space wheel test test-all report lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework exam competition slides quizzes space wheel test test-all report lint browser bench strip lock clean distclean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 # The package is packed when the notebooks have run, and then lies where the pages offer it.
 book: $(VENV)/book.stamp  ## build the book; it says why notebooks run
@@ -59,6 +59,9 @@ homework: book  ## homework with a secret of yours, in _build/homework (ROSTER=i
 
 exam: $(VENV)/book.stamp browser  ## an exam with new numbers from your secret, and its key apart, in _build/exam (NAME=autumn SECRET=...)
 	@NAME="$(NAME)" SECRET="$(SECRET)" $(EDITIONS) exam
+
+competition: $(VENV)/book.stamp  ## beat the price: an open part and a starter to hand out, in _build/competition (SECRET=... SET=answers.jsonl BUDGET=3 OUT=folder)
+	@SECRET="$(SECRET)" SET="$(SET)" BUDGET="$(BUDGET)" OUT="$(OUT)" $(EDITIONS) competition
 
 slides: book  ## decks for the chapters of the two-week plan, for a projector, in _build/slides
 	@$(EDITIONS) slides
