@@ -33,24 +33,25 @@ def machine_curves(measured: pd.DataFrame, limits: pd.DataFrame) -> go.Figure:
         for model, colour in zip(models, COLOURS, strict=False):
             here, bound = now.loc[model], least.loc[model]
             traces.append(shapes.line(here.rows, 1000 * here.seconds, model, colour, marks=True))
-            name = f"{model}, the two limits"
             fast = 1000 * bound.seconds
-            traces.append(shapes.line(bound.rows, fast, name, colour, dash="dot", width=2))
+            name = f"{model}, the larger limit"
+            least_time = shapes.line(bound.rows, fast, name, colour, dash="dot", width=2)
+            traces.append(least_time.update(showlegend=False))
             each = here.joules / here.rows
             traces.append(shapes.line(here.rows, each, model, colour, marks=True, showlegend=False))
         return traces
 
     titles = ("milliseconds for one token of every answer", "joules for a token")
     fig = make_subplots(rows=2, subplot_titles=titles, vertical_spacing=0.16)
-    names = [f"{context:,}" for context in contexts]
+    names = [f"{context:,.0f}" for context in contexts]
     shapes.drag(fig, names, at_context, "tokens of context: ", rows=[1, 1, 2] * len(models))
     ticks = {"tickvals": [1, 4, 16, 64, 256, 1024]}
     fig.update_xaxes(type="log", **ticks)
     fig.update_xaxes(title="answers side by side", row=2)
     # A fixed range, so that the eye sees what the slider changes.
-    fig.update_yaxes(type="log", range=[-0.2, 2.1], tickvals=[1, 3, 10, 30, 100], row=1)
+    fig.update_yaxes(type="log", range=[-0.7, 2.1], tickvals=[1, 10, 100], row=1)
     fig.update_yaxes(type="log", range=[-2.7, 0.7], tickvals=[0.01, 0.1, 1], row=2)
-    return fig.update_layout(height=640, margin={"t": 40})
+    return fig.update_layout(height=640, margin={"t": 60})
 
 
 def bought_by_load(
