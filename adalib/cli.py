@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Cost, Responses
     from adalib.evaluate.scores import HeldOutRow
-    from adalib.table import UtilityTable
+    from adalib.extras import install_words
+from adalib.extras import install_words
+from adalib.table import UtilityTable
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
@@ -159,8 +161,7 @@ def _missing_extra(error: ImportError) -> str:
     library = str(getattr(cause, "name", "")).partition(".")[0]
     if library not in _EXTRAS:
         raise error
-    extra = _EXTRAS[library]
-    return f"this needs {library}, which is missing; run pip install 'adalib-book[{extra}]'"
+    return f"this needs {library}, which is missing; run {install_words(_EXTRAS[library])}"
 
 
 @app.command
