@@ -25,7 +25,7 @@ _Result = TypeVar("_Result", covariant=True)
 class UtilityTable:
     """Accuracy and cost of every question at every budget.
 
-    Explained in the chapter "The oracle".
+    Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------

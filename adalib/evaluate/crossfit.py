@@ -55,7 +55,7 @@ def score_oracle(
 
     With two tables from separate samples the score is honest. With the truth of a simulated
     population as the second table it is exact, and with the same table twice it is the in-sample
-    oracle. Explained in the chapter "Is a gain real?".
+    oracle. Explained in the appendix "The replication table".
 
     Parameters
     ----------
@@ -173,8 +173,11 @@ def with_class_numbers(responses: Responses | Menu) -> Responses | Menu:
             responses,
             models={name: with_class_numbers(one) for name, one in responses.models.items()},
         )
-    classes = {"classes": responses.classes.tolist()}
-    return replace(responses, correct=responses.values, extras=classes)
+    extras = {
+        name: responses.extras[name] for name in ("prompt_tokens",) if name in responses.extras
+    }
+    extras["classes"] = responses.classes.tolist()
+    return replace(responses, correct=responses.values, extras=extras)
 
 
 def rehearse_oracle(

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.folds import deal, members, subsample
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import Responses, first_vote_table, joined
+from adalib.datasets.responses import Cost, Responses, first_vote_table, joined
 from adalib.evaluate.baselines import PLANS, Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.learners import (
@@ -38,7 +38,6 @@ from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.describe import DESCRIBED, describe
 from adalib.learn.label_policy import LabelPolicy
-from adalib.sequential.streams import Cost
 from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 from adalib.tolerances import meets
@@ -56,7 +55,7 @@ MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 class Protocol:
     """How `held_out` deals questions and answers into parts that teach and parts that score.
 
-    Explained in the chapter "The test".
+    Explained in the chapter "What an answer costs".
 
     Parameters
     ----------
@@ -67,8 +66,8 @@ class Protocol:
         with the same text do.
     taught : int
         The largest number of questions that a model learns from.
-    cost : {"samples", "tokens"}
-        What is paid: answers, or their tokens. A menu has prices of its own.
+    cost : {"samples", "tokens"} or Prices
+        What is paid: answers, their tokens, or dollars. A menu has prices of its own.
     table : callable, optional
         A function of (Responses, budgets) that returns the table of costs and accuracies, for
         another vote. By default it is `Responses.table`.
@@ -108,7 +107,7 @@ class PaidFeatures:
     """Features that were read off a first answer, and what becomes of that answer.
 
     Such features are not free: the model had to answer once. Either that answer opens the vote, or
-    it is thrown away and its cost is added. Explained in the chapter "The paper".
+    it is thrown away and its cost is added.
 
     Parameters
     ----------
@@ -150,7 +149,7 @@ def held_out(
 
     One half of every question's samples teaches and the other half scores, both ways round. The
     questions are dealt into folds, and each is scored by models that learned from the others.
-    Explained in the chapter "The test"; ``learners`` in the chapter "The paper".
+    Explained in the chapter "When to stop".
 
     Parameters
     ----------

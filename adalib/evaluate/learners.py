@@ -25,11 +25,10 @@ import pandas as pd
 from sklearn.utils.validation import has_fit_parameter
 from tqdm import tqdm
 
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import Cost, Responses
 from adalib.evaluate.baselines import PLANS, from_labels
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
-from adalib.sequential.streams import Cost
 from adalib.sequential.watching import Answer, watch
 from adalib.table import UtilityTable
 

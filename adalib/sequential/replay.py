@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.responses import Responses
-from adalib.sequential.streams import Cost, Streams, make_streams
+from adalib.datasets.responses import Cost, Responses
+from adalib.sequential.streams import Streams, make_streams
 from adalib.solve.hull import concave_hull
 from adalib.tolerances import TRAINED, meets
 

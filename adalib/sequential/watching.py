@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import Cost, Responses
 from adalib.sequential.replay import in_pieces, orders_and_size
-from adalib.sequential.streams import Cost, Streams, make_streams
+from adalib.sequential.streams import Streams, make_streams
 
 
 class Answer(NamedTuple):

@@ -444,6 +444,9 @@ def test_index_and_search_work_from_disk(html, page):
         ("install", "book/operate.html"),
         ("xgboost", "notebooks/06_learning.html"),
         ("self-consistency", "notebooks/00_data.html"),
+        ("price", "notebooks/02_oracle.html"),
+        ("oracel", "notebooks/02_oracle.html"),
+        ("stopping", "notebooks/09_stopping.html"),
     ],
 )
 def test_searches_lead_to_the_place_that_a_reader_means(html, page, query, first):
@@ -453,6 +456,14 @@ def test_searches_lead_to_the_place_that_a_reader_means(html, page, query, first
     assert result.get_attribute("href").removeprefix("./").startswith(first)
     place, _, anchor = first.partition("#")
     assert f'id="{anchor}"' in (html / place).read_text(encoding="utf-8") or not anchor
+
+
+def test_search_quotes_the_text_and_no_button(html, page):
+    chapter = (html / "notebooks" / "02_oracle.html").read_text(encoding="utf-8")
+    page.goto((html / "search.html").as_uri())
+    text = page.evaluate("(html) => Search.htmlToText(html)", chapter)
+    assert "What you will be able to do" in text
+    assert ".ipynb" not in text
 
 
 def test_what_is_below_the_screen_waits(html, page):

@@ -82,7 +82,7 @@ def test_one_row_per_policy_and_target(rows_by_word):
 
 
 def test_a_text_that_tells_the_curve_pays(rows_by_word):
-    assert verdict(rows_by_word).startswith("Adaptive allocation pays here: ")
+    assert verdict(rows_by_word).startswith("Adaptive allocation pays: ")
     for target in TARGETS:
         curve = row(rows_by_word, "curve", target)
         assert curve.gain > 0
