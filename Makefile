@@ -20,10 +20,10 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes space wheel test report lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes wheel test test-all lowest report lint browser bench strip lock clean distclean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
 # The package is packed when the notebooks have run, and then lies where the pages offer it.
 book: $(VENV)/book.stamp  ## build the book; it says why notebooks run
@@ -66,9 +66,6 @@ slides: book  ## decks for the chapters of the two-week plan, for a projector, i
 quizzes: $(VENV)/book.stamp  ## the quizzes as Moodle XML, in _build/quizzes
 	@$(EDITIONS) quizzes
 
-space: $(VENV)/book.stamp  ## the explorer as a static Space for Hugging Face, in _build/space
-	@$(EDITIONS) space
-
 wheel: dist/.built  ## build the package, with its data, as one file in dist/; needs nothing of the book
 	@ls dist/*.whl
 
@@ -82,12 +79,25 @@ dist/.built: $(shell find adalib book/adabook data -type f ! -name '*.pyc') pypr
 
 # Python for the browser is fetched beside the test tools, and style is checked beside the tests: both would wait alone.
 # Where that Python cannot be fetched, tests/live says what to do.
-test: book  ## run every check: style, the package, the book in a browser, a real model
+test: book  ## check style, the package, the book in a browser, a real model
 	@$(EDITIONS) live & $(MAKE) --no-print-directory browser && wait
 	@$(MAKE) --no-print-directory lint > _build/lint.log 2>&1 & style=$$!; \
-	$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40; tests=$$?; \
+	$(ONE_THREAD) $(PY) -m pytest $(NIGHTLY) -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40; tests=$$?; \
 	wait $$style; style=$$?; cat _build/lint.log; test $$tests$$style = 00 || \
 	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
+
+# What is slow and seldom finds what `make test` does not: tests marked "nightly".
+test-all: NIGHTLY := -m ""
+test-all: test lowest  ## check that, and what takes long: see README
+
+# The lowest version of each dependency that pyproject.toml names, with what tests/conftest.py imports.
+lowest:  ## run the core's tests with the oldest libraries that are promised to do
+	@$(PYTHON) -m venv --clear _build/lowest
+	@grep -o '"[a-z0-9-]*>=[0-9.]*' pyproject.toml | sed 's/"//; s/>=/==/' | grep -v setuptools > _build/lowest.txt
+	@_build/lowest/bin/python -m pip --disable-pip-version-check --quiet install -c _build/lowest.txt \
+	  -e ".[learn,math,client,serve,pages]" nbformat pyyaml $$(grep -E '^(pytest|hypothesis|beautifulsoup4|fonttools|brotli)' requirements-test.txt)
+	@_build/lowest/bin/python tests/helpers/whole_package.py _build
+	@_build/lowest/bin/python -m pytest -p no:cacheprovider $(addprefix tests/,test_table.py test_cli.py solve vote datasets learn serve)
 
 report: $(VENV)/book.stamp  ## print words, minutes, prompts and quizzes of every chapter, beside what we aim at
 	@PYTHONPATH=book $(PY) book/guidance.py

@@ -18,7 +18,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "vote.estimators": ["acc_subsets", "acc_windows", "majority"],
         "vote.best_of": ["best_of", "pass_at"],
         "datasets.files": ["DataError"],
-        "datasets.responses": ["Responses", "first_vote_table"],
+        "datasets.responses": ["Prices", "Responses", "first_vote_table"],
         "datasets.menu": ["Menu"],
         "datasets.folds": ["seen_groups"],
         "datasets.loading": ["load"],

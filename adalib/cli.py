@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 from statistics import median_high
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -30,9 +31,11 @@ import adalib
 
 if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
-    from adalib.datasets.responses import Responses
+    from adalib.datasets.responses import Cost, Responses
     from adalib.evaluate.scores import HeldOutRow
-    from adalib.table import UtilityTable
+    from adalib.extras import install_words
+from adalib.extras import install_words
+from adalib.table import UtilityTable
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
@@ -70,6 +73,7 @@ Budgets = Annotated[tuple[int, ...], _LIST]
 Numbers = Annotated[tuple[float, ...], _LIST]
 Words = Annotated[tuple[str, ...], _LIST]
 Flag = Annotated[bool, _NO_NEGATIVE]
+Paid = Literal["samples", "tokens", "dollars"]
 
 app = cyclopts.App(
     name="adalib",
@@ -128,6 +132,20 @@ def run() -> NoReturn:
     sys.exit(code)
 
 
+def _cost(cost: Paid, prices: Sequence[float] | None) -> Cost:
+    """Return what is paid: answers, tokens, or dollars at these prices."""
+    from adalib.datasets.responses import Prices
+
+    if cost == "dollars" and prices is not None and len(prices) == 2:
+        return Prices(*prices)
+    if cost == "dollars" or prices is not None:
+        raise ValueError(
+            "dollars need both: --cost dollars --prices INPUT,OUTPUT, in dollars for a million "
+            "tokens of the prompt and of the answer, such as 0.15,0.60"
+        )
+    return cost
+
+
 def _note(text: str) -> None:
     """Write one line to standard error; standard output holds the result alone."""
     line = " ".join(text.split())
@@ -143,8 +161,7 @@ def _missing_extra(error: ImportError) -> str:
     library = str(getattr(cause, "name", "")).partition(".")[0]
     if library not in _EXTRAS:
         raise error
-    extra = _EXTRAS[library]
-    return f"this needs {library}, which is missing; run pip install 'adalib-book[{extra}]'"
+    return f"this needs {library}, which is missing; run {install_words(_EXTRAS[library])}"
 
 
 @app.command
@@ -155,7 +172,8 @@ def solve(
     budgets: Budgets = (1, 2, 4, 8, 16),
     estimator: Literal["subsets", "windows"] = "subsets",
     ties: Literal["share", "first"] = "share",
-    cost: Literal["samples", "tokens"] = "samples",
+    cost: Paid = "samples",
+    prices: Numbers | None = None,
     json: Flag = False,
 ) -> None:
     """Find the best budget for every question, given what a question may cost on average.
@@ -176,13 +194,15 @@ def solve(
     ties : str
         What happens to tied votes.
     cost : str
-        What a budget costs: its answers, or their tokens.
+        What a budget costs: its answers, their tokens, or dollars.
+    prices : tuple of float
+        With --cost dollars: dollars for a million tokens of the prompt and of the answer.
     json : bool
         Print one JSON object and nothing else.
     """
     from adalib.solve.frontier import frontier
 
-    table = _table(file, budgets, estimator, ties, cost)
+    table = _table(file, budgets, estimator, ties, _cost(cost, prices))
     best = frontier(table).at(budget)
     numbers = {
         name: getattr(best, name)
@@ -200,6 +220,8 @@ def solve(
         return
     for name, number in numbers.items():
         print(f"{name:9} {number:<12.6g} {_MEANINGS[name]}")
+    if cost == "dollars":
+        print(f"{'answers':9} {sum(bought) / table.n:<12.6g} what a question gets on average")
     count_by_budget = Counter(bought)
     for offered in table.budgets:
         print(f"budget {offered}: {count_by_budget[offered]:,} of {table.n:,} questions")
@@ -214,7 +236,7 @@ def _table(
     budgets: Sequence[int],
     estimator: Literal["subsets", "windows"],
     ties: Literal["share", "first"],
-    cost: Literal["samples", "tokens"],
+    cost: Cost,
 ) -> UtilityTable:
     """Read a table of accuracies, or estimate one from answers."""
     from adalib.datasets.menu import Menu
@@ -230,6 +252,8 @@ def _table(
             stacklevel=2,
         )
     if isinstance(answers, Menu):  # whose costs are prices times answers or tokens already
+        if not isinstance(cost, str):
+            raise ValueError(f"{file}: holds several models; give each its price in the file")
         return answers.table(offered, estimator, ties)
     return answers.table(offered, estimator, ties, cost)
 
@@ -240,9 +264,14 @@ def evaluate(
     *,
     targets: Numbers | None = None,
     budgets: Budgets = (1, 2, 4, 8, 16),
-    cost: Literal["samples", "tokens"] = "samples",
+    cost: Paid = "samples",
+    prices: Numbers | None = None,
     groups: str | None = None,
+    policy: Annotated[tuple[str, ...], cyclopts.Parameter(negative=())] = (),
     all: Flag = False,
+    why: Flag = False,
+    report: str | None = None,
+    worth: float | None = None,
     json: Flag = False,
 ) -> None:
     """Say whether adaptive allocation pays on a file of sampled answers, held out.
@@ -260,49 +289,108 @@ def evaluate(
     budgets : tuple of int
         Numbers of answers on offer.
     cost : str
-        What is paid: answers, or their tokens, in multiples of an average answer.
+        What is paid: answers, their tokens, or dollars, all counted in average answers.
+    prices : tuple of float
+        With --cost dollars: dollars for a million tokens of the prompt and of the answer.
     groups : str
         Keep questions with the same value of this field in one fold. Without it, families that ids
         or texts show are held out a second time, and their verdict follows.
+    policy : tuple of str
+        Python files with policies of your own, each a row under its class's name: --policy
+        a.py --policy b.py. The files are run, so name only those that you trust.
     all : bool
         Print every policy at every target.
+    why : bool
+        Say how the gain was tested.
+    report : str
+        A page to write, with the verdict, a figure, every policy, and how it was tested.
+    worth : float
+        With --report and --cost dollars: what a right answer is worth, drawn as the price.
     json : bool
         Print one JSON object and nothing else.
     """
     from adalib.datasets.folds import seen_groups
-    from adalib.evaluate.compare import compare
+    from adalib.datasets.responses import Responses
+    from adalib.evaluate.compare import answer_cost, compare
     from adalib.evaluate.heldout import Protocol
+    from adalib.evaluate.report import page
     from adalib.evaluate.scores import as_table
-    from adalib.evaluate.verdict import summary, verdict
+    from adalib.evaluate.verdict import reasons, summary, verdict
 
     answers = _load(file)
-    rows = compare(answers, targets, budgets, cost=cost, groups=groups)
+    own = _own_policies(policy)
+    paid = _cost(cost, prices)
+    dollars = answer_cost(answers, paid) if cost == "dollars" else None
+    if worth is not None and (report is None or dollars is None or worth <= 0):
+        raise ValueError(
+            f"--worth {worth:g} is drawn on the page: give a number above 0, --report PAGE, and "
+            "--cost dollars with --prices"
+        )
+    rows = compare(answers, targets, budgets, cost=paid, groups=groups, policies=own)
     seen = seen_groups(answers.ids, answers.questions) if groups is None else None
     rows_by_group = None
     if seen is not None and len(set(seen.labels)) >= Protocol.folds:
         warnings.warn(seen.warning, stacklevel=2)
-        rows_by_group = compare(answers, targets, budgets, cost=cost, groups=seen.labels)
+        rows_by_group = compare(
+            answers, targets, budgets, cost=paid, groups=seen.labels, policies=own
+        )
     sentences = verdict(rows, groups=rows_by_group)
-    if json:
-        _print_json({"rows": [_promised(row) for row in rows], "verdict": sentences})
-        return
-    print(textwrap.fill(sentences, 100))
+    tested = reasons(rows, groups=rows_by_group)
     by = "" if groups is None else f" by {groups}"
-    print(f"\nHeld out{by}, {answers.n} questions with {answers.samples} samples:")
+    held = f"Held out{by}, {answers.n:,} questions with {answers.samples} samples"
+    if report is not None:
+        unit = "average answers" if isinstance(answers, Responses) else "the prices of the file"
+        each = "" if dollars is None else f", each ${dollars:.3g}"
+        counted = "answers" if cost == "samples" else cost
+        notes = [f"What is paid: {counted}. Costs are in {unit}{each}. {held}.", tested]
+        html = page(rows, Path(file).name, sentences, notes, dollars, worth)
+        Path(report).write_text(html, encoding="utf-8")
+    if json:
+        promised = [_promised(row) for row in rows]
+        _print_json({"rows": promised, "verdict": sentences, "why": tested})
+        return
+    print(textwrap.fill(sentences, 100), end="\n\n")
     if all:
         table = as_table(rows).drop(columns="protocol")
         print(table.to_string(index=False, na_rep="–", float_format="{:.4f}".format))
     else:
-        print(summary(rows).to_string(index=False))
+        print(summary(rows, dollars).to_string(index=False))
         print("Accuracies in percent, gains in points, with 95% intervals; every policy: --all")
+    print(textwrap.fill(f"{held}. {tested}", 100) if why else f"{held}; how it was tested: --why")
+    if report is not None:
+        print(f"wrote {report}; open it in a browser, no network needed")
     print(_next_step(file, answers, rows))
+
+
+def _own_policies(paths: Sequence[str]) -> dict[str, type]:
+    """Run the user's files, and return their classes that plan or watch; nothing else is run."""
+    policies: dict[str, type] = {}
+    for path in paths:
+        names = run_path(path)
+        found = [
+            one
+            for one in names.values()
+            if isinstance(one, type)
+            and one.__module__ == "<run_path>"
+            and any(hasattr(one, method) for method in ("predict", "more"))
+        ]
+        if not found:
+            raise ValueError(
+                f"{path}: has no policy; write a class with fit(features, table) and "
+                "predict(features), or with fit(answers) and more(seen)"
+            )
+        for one in found:
+            if one.__name__ in policies:
+                raise ValueError(f"{path}: has a second policy {one.__name__}; rename one")
+            policies[one.__name__] = one
+    return policies
 
 
 def _promised(row: HeldOutRow) -> dict[str, Any]:
     """Return the fields of a row that --json prints; a race is judged by its waiting too."""
     from adalib.evaluate.compare import RACE
 
-    names = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+    names = ["policy", "kind", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
     names += ["gain_low", "gain_high"]
     if row.policy == RACE:
         names.append("waiting")
@@ -312,13 +400,14 @@ def _promised(row: HeldOutRow) -> dict[str, Any]:
 def _next_step(file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow]) -> str:
     """Return the command to type next: fit the policy that pays, or look at the file."""
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.compare import RACE
+    from adalib.evaluate.compare import RACE, STOPPING
     from adalib.evaluate.verdict import judgements
 
     judgement = judgements(rows)[0]
     best = judgement.rows[judgement.best]
     name = shlex.quote(file)
-    if judgement.word() != "pays" or isinstance(answers, Menu):  # a router asks one model
+    served = best.policy in (*STOPPING, RACE)
+    if judgement.word() != "pays" or not served or isinstance(answers, Menu):  # of one model
         return f"Next: adalib explore {name} --out explore.html"
     if best.policy != RACE or answers.tokens is None:
         return f"Next: adalib fit {name} --budget {best.target:g} --out router"
@@ -421,7 +510,8 @@ def fit(
     out: str,
     policy: Literal["priced", "race"] = "priced",
     signals: Words | None = None,
-    cost: Literal["samples", "tokens"] = "samples",
+    cost: Paid = "samples",
+    prices: Numbers | None = None,
     schedule: Budgets | None = None,
     groups: str | None = None,
 ) -> None:
@@ -434,7 +524,8 @@ def fit(
     file : str
         Answers (.jsonl) of one model, or the name of a bundled setting.
     budget : float
-        What a question may cost on average: answers, or tokens with a race or --cost tokens.
+        What a question may cost on average: answers, tokens with a race or --cost tokens, or
+        dollars.
     out : str
         The folder to write.
     policy : str
@@ -442,7 +533,10 @@ def fit(
     signals : tuple of str
         What it looks at, such as votes,text; default every signal that the file has.
     cost : str
-        What an answer costs: 1, or its tokens. A race counts tokens.
+        What an answer costs: 1, its tokens, or dollars. A race counts tokens, and so does a
+        server whose budget is in dollars.
+    prices : tuple of float
+        With --cost dollars: dollars for a million tokens of the prompt and of the answer.
     schedule : tuple of int
         Numbers of answers at which priced stopping may stop, such as 2,4,8: those in between are
         asked at once, which saves waiting. Default: after every answer up to 16.
@@ -450,7 +544,7 @@ def fit(
         Leave questions with the same value of this field out together.
     """
     from adalib.datasets.menu import Menu
-    from adalib.evaluate.compare import column
+    from adalib.evaluate.compare import answer_cost, column
     from adalib.sequential.priced_stopping import PricedStopping
     from adalib.sequential.race import PricedRace
     from adalib.serve.router import TAUGHT
@@ -462,7 +556,12 @@ def fit(
         raise ValueError(f"{file}: holds several models; give the answers of one model")
     if policy == "race" and schedule is not None:
         raise ValueError("a race starts its answers at once by itself; leave out --schedule")
-    stopping = PricedStopping(signals, cost=cost, schedule=schedule)
+    paid = _cost(cost, prices)
+    asked = budget
+    if not isinstance(paid, str):  # a server sees tokens, not bills
+        budget *= answer_cost(answers, "tokens") / answer_cost(answers, paid)
+        paid = "tokens"
+    stopping = PricedStopping(signals, cost=paid, schedule=schedule)
     learner = PricedRace(signals) if policy == "race" else stopping
     family = None if groups is None else column(answers, groups)
     if answers.n < _FEW:
@@ -478,6 +577,8 @@ def fit(
         f"budget {budget:g} {router.unit} per question, "
         f"first price {router.controller.price:.4g}"
     )
+    if cost == "dollars":
+        print(f"a server counts tokens: with these answers, {budget:.0f} of them cost ${asked:g}")
     print(f"wrote {out}; next: adalib serve {shlex.quote(out)} --upstream URL --model M")
 
 

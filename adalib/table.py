@@ -25,7 +25,7 @@ _Result = TypeVar("_Result", covariant=True)
 class UtilityTable:
     """Accuracy and cost of every question at every budget.
 
-    Explained in the chapter "The oracle".
+    Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------
@@ -183,6 +183,15 @@ def takes_table(
         return function(*arrays, *args, **options)
 
     return cast("TableFunction[_Options, _Result]", checked)
+
+
+def arrays_of(acc: ArrayLike | UtilityTable, cost: ArrayLike | None) -> tuple[np.ndarray, ...]:
+    """Return checked accuracies and costs, of arrays or of the table in place of the first."""
+    if isinstance(acc, UtilityTable):
+        return acc.acc, acc.cost
+    if cost is None:
+        raise ValueError("there are no costs; give a UtilityTable, or accuracies and their costs")
+    return check_table(acc, cost)
 
 
 def check_table(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +22,12 @@ from adalib import cli
 from adalib.cli import main
 from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import Protocol, held_out
-from adalib.evaluate.verdict import verdict
+from adalib.evaluate.verdict import reasons, summary, verdict
 from adalib.explorer import read_csv
 from adalib.learn.curve_policy import CurvePolicy
 
 COMMANDS = ("collect", "evaluate", "explore", "fit", "serve", "solve")
-KEYS = ["policy", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
+KEYS = ["policy", "kind", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
 KEYS += ["gain_low", "gain_high"]
 SECRET = "sk-proj-not-to-be-seen"
 
@@ -93,6 +94,58 @@ def test_solve_prints_the_exact_solution(file, capsys, budget, more):
     assert found["split"] == {**split, "share": share}
 
 
+PRICES = ("--cost", "dollars", "--prices", "0.5,2")
+
+
+def test_dollars_are_printed_beside_answers(file, answers, rows, tmp_path, capsys, monkeypatch):
+    billed = replace(answers, extras={**answers.extras, "prompt_tokens": [50] * 30})
+    path = tmp_path / "billed.jsonl"
+    billed.save(path)
+    prices = adalib.Prices(0.5, 2)
+    table = billed.table((1, 4), cost=prices)
+    budget = float(table.cost[:, 1].mean() / 2)
+    words = ["solve", str(path), "--budgets", "1,4", "--budget", str(budget), *PRICES]
+    best = adalib.frontier(table).at(budget)
+    assert printed(capsys, *words)[0]["cost"] == best.cost
+    assert main(words) == 0
+    bought = np.take([1, 4], best.labels).mean()
+    assert f"answers   {bought:<12.6g}" in capsys.readouterr().out
+    monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
+    assert main(["evaluate", str(path), *PRICES]) == 0
+    shown = capsys.readouterr().out
+    (best_row, *_) = summary(rows, float(billed.answer_costs(prices).mean())).to_dict("records")
+    assert best_row["$ per 1,000"] in shown
+    out = str(tmp_path / "router")
+    dollars = 2 * billed.answer_costs(prices).mean()
+    assert main(["fit", str(path), "--budget", str(dollars), *PRICES, "--out", out]) == 0
+    told = capsys.readouterr().out
+    assert f"{2 * billed.tokens.mean():.0f} of them cost ${dollars:g}" in told
+    assert adalib.Router.load(out).controller.budget == pytest.approx(2 * billed.tokens.mean())
+
+
+def test_a_report_is_a_page_with_the_verdict(file, rows, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
+    page = tmp_path / "page.html"
+    assert main(["evaluate", file, "--report", str(page)]) == 0
+    assert f"wrote {page}" in capsys.readouterr().out
+    html = page.read_text(encoding="utf-8")
+    for text in (verdict(rows), reasons(rows), "30 questions with 16 samples"):
+        assert escape(text) in html
+    assert main(["evaluate", file, "--report", str(page), "--worth", "1"]) == 2
+    assert "--cost dollars" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "more", [["--cost", "dollars"], ["--prices", "1,2"], ["--cost", "dollars", "--prices", "1"]]
+)
+def test_dollars_need_two_prices(file, capsys, more):
+    for words in (["evaluate"], ["solve", "--budget", "1"]):
+        assert main([*words, file, *more]) == 2
+        assert "--cost dollars --prices INPUT,OUTPUT" in capsys.readouterr().err
+    assert main(["evaluate", file, *PRICES]) == 2
+    assert "has no prompt_tokens" in capsys.readouterr().err
+
+
 def test_solve_offers_the_budgets_that_the_file_can_fill(file, capsys):
     words = ["solve", file, "--budget", "3", "--budgets"]
     found, notes = printed(capsys, *words, "1,4,99")
@@ -123,13 +176,42 @@ def test_evaluate_prints_the_rows_of_compare(file, rows, capsys, monkeypatch):
     monkeypatch.setattr("adalib.evaluate.compare.compare", recorded)
     more = ["--targets", "2,3", "--budgets", "1,4,8", "--cost", "tokens", "--groups", "family"]
     found, notes = printed(capsys, "evaluate", file, *more)
-    assert asked == [(((2, 3), (1, 4, 8)), {"cost": "tokens", "groups": "family"})]
+    options = {"cost": "tokens", "groups": "family", "policies": {}}
+    assert asked == [(((2, 3), (1, 4, 8)), options)]
     assert notes == ""
-    assert list(found) == ["rows", "verdict"]
-    assert found["verdict"] == verdict(rows)
+    assert list(found) == ["rows", "verdict", "why"]
+    assert (found["verdict"], found["why"]) == (verdict(rows), reasons(rows))
     for row, shown in zip(rows, found["rows"], strict=True):
         assert list(shown) == [*KEYS, "waiting"] if row.policy == "race" else KEYS
         assert all(shown[name] == getattr(row, name) for name in shown)
+
+
+OWN = """
+from dataclasses import dataclass  # a class of another module is no policy
+from collections import Counter
+class Base:
+    def fit(self, answers):
+        self.taught = answers.n
+class TwoAlike(Base):
+    def more(self, seen):
+        return max(Counter(one.answer for one in seen).values()) < 2
+"""
+
+
+def test_a_file_with_a_policy_is_a_row_under_its_class_name(file, capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN, encoding="utf-8")
+    words = ["evaluate", file, "--targets", "2", "--budgets", "1,4", "--policy"]
+    found, _ = printed(capsys, *words, str(path))
+    (row,) = [row for row in found["rows"] if row["policy"] == "TwoAlike"]
+    assert row["kind"] == "watches"
+    assert 2 <= row["cost"] <= 8
+    path.write_text("class Base:\n    pass\n", encoding="utf-8")
+    assert main([*words, str(path)]) == 2
+    assert "mine.py: has no policy; write a class" in capsys.readouterr().err
+    path.write_text(OWN, encoding="utf-8")
+    assert main([*words, str(path), "--policy", str(path)]) == 2
+    assert "second policy TwoAlike" in capsys.readouterr().err
 
 
 def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
@@ -138,9 +220,13 @@ def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
     monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
     assert main(["evaluate", file]) == 0
     short = capsys.readouterr().out
-    assert " ".join(short.split()).startswith(verdict(rows))
+    first, _, rest = short.partition("\n\n")
+    assert " ".join(first.split()) == verdict(rows)
+    assert reasons(rows)[:40] not in rest
     assert "30 questions with 16 samples" in short
     assert "adalib explore" in short or "adalib fit" in short
+    assert main(["evaluate", file, "--why"]) == 0
+    assert reasons(rows) in " ".join(capsys.readouterr().out.split())
     assert main(["evaluate", file, "--all"]) == 0
     every = capsys.readouterr().out
     assert {row.policy for row in rows} <= set(re.findall(r"^ *(\w+)", every, re.MULTILINE))

@@ -1,6 +1,7 @@
 """The examples: the lines of the README and of the operator's page as they are printed, and
 examples/ against a stub of what it plugs into."""
 
+import re
 import sys
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
@@ -8,7 +9,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from conftest import ROOT, in_own_thread, run_to_end
 
-from adalib import PricedStopping, Router, load
+from adalib import PricedStopping, Router, cli, load
 
 
 def ask(question):
@@ -31,6 +32,22 @@ def test_the_lines_on_a_page_run(tmp_path, monkeypatch, capsys, page, asked):
     monkeypatch.chdir(tmp_path)
     in_own_thread(exec, compile(code, page, "exec"), {"ask": asked})
     assert capsys.readouterr().out == "7\n"
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.nightly
+def test_the_command_of_the_readme_prints_what_it_shows(capsys):
+    command, shown = re.search(r"^    \$ adalib (.+)\n((?:    .+\n)+)", README, re.M).groups()
+    assert cli.main(command.split()) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert " ".join(shown.replace("[...]", "").split()) in printed
+
+
+def test_the_readme_describes_the_set_that_is_bundled():
+    answers = load("gsm8k-gpt4omini")
+    assert f"{answers.n:,} questions of GSM8K, {answers.samples} each" in README
 
 
 def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, monkeypatch):

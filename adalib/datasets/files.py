@@ -34,8 +34,7 @@ UNSOUND = (AttributeError, KeyError, TypeError, ValueError, IndexError, Overflow
 class DataError(ValueError):
     """A fault in a file of data.
 
-    Its text is one sentence that names the file, the line, what is wrong and the mend. Explained in
-    the chapter "One question, many answers".
+    Its text is one sentence that names the file, the line, what is wrong and the mend.
 
     Examples
     --------

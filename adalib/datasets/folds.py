@@ -134,7 +134,7 @@ def seen_groups(ids: Sequence[str], questions: Sequence[str]) -> SeenGroups | No
     half of the questions must have a relative. Families of other kinds are not seen.
 
     Use it where no groups are given: hold out whole groups a second time, and give both to
-    `adalib.verdict`. Explained in the chapter "The test".
+    `adalib.verdict`.
 
     Parameters
     ----------

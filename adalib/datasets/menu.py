@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.files import DataError
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import OwnCost, Responses
 from adalib.table import UtilityTable
 from adalib.vote.estimators import Ties
 
@@ -164,45 +164,54 @@ class Menu:
 
     def arms(self, budgets: Sequence[int] = (1, 2, 4, 8, 16)) -> list[tuple[str, int]]:
         """Return every model with every number of answers, cheapest first, as table columns."""
-        arms = [(name, b) for name in self.models for b in budgets]
-        return sorted(arms, key=lambda arm: arm[1] * self.unit[arm[0]])
+        return list(self._bills(budgets, None))
 
     def table(
         self,
         budgets: Sequence[int] = (1, 2, 4, 8, 16),
         estimator: Literal["subsets", "windows"] = "subsets",
         ties: Ties = "share",
+        cost: Mapping[str, OwnCost] | None = None,
     ) -> UtilityTable:
         """Estimate the accuracy of every arm, a majority vote over b answers of one model.
 
         Columns are arms, named "model xb", in the order of their average cost; the estimate is
-        that of `Responses.table`. If questions pay for their own tokens, costs have one row per
-        question. Where an arm happened to be cheaper than one to its left, it is charged as much
-        as that one, because costs never fall along a row. Explained in the chapter "What an answer
-        costs".
+        that of `Responses.table`, as is ``cost``, given for each model in place of its unit. If
+        questions pay for their own tokens, costs have one row per question. Where an arm happened
+        to be cheaper than one to its left, it is charged as much as that one, because costs never
+        fall along a row. Explained in the chapter "What an answer costs".
         """
         acc = {
             name: responses.table(budgets, estimator, ties).acc
             for name, responses in self.models.items()
         }
         place = {b: j for j, b in enumerate(budgets)}
-        arms = self.arms(budgets)
+        bills = self._bills(budgets, cost)
         return UtilityTable(
-            np.column_stack([acc[name][:, place[b]] for name, b in arms]),
-            self._own_costs(arms)
-            if self.per_question
-            else [b * self.unit[name] for name, b in arms],
-            budgets=[f"{name} x{b}" for name, b in arms],
+            np.column_stack([acc[name][:, place[b]] for name, b in bills]),
+            np.maximum.accumulate(list(bills.values())).T,
+            budgets=[f"{name} x{b}" for name, b in bills],
             ids=self.ids,
         )
 
-    def _own_costs(self, arms: Sequence[tuple[str, int]]) -> np.ndarray:
-        """Return what each question pays for each arm on average, never falling along a row."""
-        answer = {
-            name: self.prices[name] * np.mean(np.asarray(responses.tokens), axis=1)
-            for name, responses in self.models.items()
-        }
-        return np.maximum.accumulate([b * answer[name] for name, b in arms]).T
+    def _bills(
+        self, budgets: Sequence[int], cost: Mapping[str, OwnCost] | None
+    ) -> dict[tuple[str, int], np.ndarray]:
+        """Return what each arm costs, of all or of each question, in the order of the means."""
+        bills: dict[tuple[str, int], np.ndarray] = {}
+        for name, responses in self.models.items():
+            if cost is not None:
+                if name not in cost:
+                    raise DataError(f"{self.source}: there is no cost for {name}; give one")
+                of_model = responses.bill(budgets, cost[name])
+            elif self.per_question:
+                of_model = self.prices[name] * responses.bill(budgets, "tokens")
+            else:
+                of_model = self.unit[name] * np.asarray(budgets, dtype=float)
+            bills |= {(name, b): of_model[..., j] for j, b in enumerate(budgets)}
+        if any(np.ndim(one) for one in bills.values()):  # questions pay differently
+            bills = {arm: np.broadcast_to(one, self.n) for arm, one in bills.items()}
+        return dict(sorted(bills.items(), key=lambda arm: float(np.mean(arm[1]))))
 
     def take(self, rows: ArrayLike) -> Menu:
         """Return the menu of some questions, in the order given."""

@@ -209,8 +209,8 @@ def flat_null(n: int, seed: int = 0) -> Population:
     """Make a population on which no budget helps, so that any gain a method reports is noise.
 
     Two questions in five are a fair coin between two answers, with a true curve that is flat at
-    1/2. Of the others, half are always right and half always wrong. Explained in the chapter
-    "Is a gain real?", and used as the control in the chapter "The test".
+    1/2. Of the others, half are always right and half always wrong. Explained in the chapter "Is a
+    gain real?".
 
     Parameters
     ----------
@@ -239,7 +239,6 @@ def beta_population(n: int, a: float, b: float, *, wrong: int = 4, seed: int = 0
     """Make questions whose probability of a correct answer is drawn from Beta(a, b).
 
     How the wrong answers share the rest is drawn too, each way equally probable.
-    Explained in the chapter "Is a gain real?".
 
     Parameters
     ----------

@@ -33,6 +33,43 @@ FEATURES = 15  # features of the text, at least, that a `QuestionWithFeatures` c
 BUCKETS = 512  # counts of hashed n-grams that it carries
 
 
+@dataclass(frozen=True)
+class Prices:
+    """Dollars for a million tokens, of prompts and of answers, as an API bills them.
+
+    A bill counts the prompt once for answers that are asked together, and every time for answers
+    that are asked one by one.
+
+    Parameters
+    ----------
+    input, output : float
+        Dollars for a million tokens of the prompt, and of an answer.
+
+    Examples
+    --------
+    >>> Prices(input=0.15, output=0.60)
+    Prices(input=0.15, output=0.6)
+    """
+
+    input: float
+    output: float
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.input < np.inf and 0 < self.output < np.inf):
+            raise ValueError(
+                f"the prices are {self.input} and {self.output}; give dollars for a million tokens "
+                "of the prompt, 0 or more, and of an answer, above 0"
+            )
+
+
+#: What is paid for an answer: 1, its tokens, or dollars for these and the prompt's.
+Cost = Literal["samples", "tokens"] | Prices
+
+#: What numbers of answers cost, of one's own: one number per budget, one per question and budget,
+#: or a function of the budgets that returns either.
+OwnCost = ArrayLike | Callable[[np.ndarray], ArrayLike]
+
+
 class QuestionWithFeatures(str):
     """A question that carries numbers computed from its text, so that policies need no text.
 
@@ -56,7 +93,7 @@ class QuestionWithFeatures(str):
 class Responses:
     """N questions with R sampled answers each.
 
-    Explained in the chapter "One question, many answers".
+    `adalib.load` reads them from a file, and `table` counts what each budget would get right.
 
     Parameters
     ----------
@@ -80,7 +117,7 @@ class Responses:
         Mean entropy of the model's choice at each token, in nats.
     extras : dict of str to list
         Every other field, one value per question (None where a line had none). ``classes`` given
-        here are not compared again.
+        here are not compared again, and `Prices` need ``prompt_tokens``.
     source : str
         Name of the file or setting, for messages.
 
@@ -222,7 +259,7 @@ class Responses:
         budgets: Sequence[int] = (1, 2, 4, 8, 16),
         estimator: Literal["subsets", "windows"] = "subsets",
         ties: Ties = "share",
-        cost: Literal["samples", "tokens"] = "samples",
+        cost: Cost | OwnCost = "samples",
     ) -> UtilityTable:
         """Estimate the accuracy of a majority vote over b samples, for every question and budget.
 
@@ -238,8 +275,10 @@ class Responses:
             Tied answers share the win, or the one seen first takes it. The paper says only
             "majority vote"; its printed numbers exclude shared ties, and "first" is our choice
             among the other rules.
-        cost : {"samples", "tokens"}
-            A budget costs its samples, or its samples times the question's mean tokens.
+        cost : {"samples", "tokens"}, Prices, array_like or callable
+            A budget costs its samples, its samples times the question's mean tokens, or what an API
+            bills for them. Or give numbers of your own, of shape (K,) or (N, K), or a function
+            that returns them for an array of the K budgets.
 
         Returns
         -------
@@ -248,8 +287,6 @@ class Responses:
         """
         if estimator not in ESTIMATORS:
             raise ValueError(f"estimator must be 'subsets' or 'windows', got {estimator!r}")
-        if cost not in ("samples", "tokens"):
-            raise ValueError(f"cost must be 'samples' or 'tokens', got {cost!r}")
         budgets = tuple(budgets)
         if (np.diff(budgets) <= 0).any():
             raise ValueError(f"budgets must increase, got {budgets}")
@@ -259,16 +296,45 @@ class Responses:
                 f"and budget {budgets[-1]} needs as many; "
                 "lower the largest budget, or sample more answers"
             )
-        paid = np.asarray(budgets, dtype=float)
-        if cost == "tokens":
-            if self.tokens is None:
-                raise DataError(
-                    f'{self.source}: has no tokens; add "tokens" to every line, '
-                    'or let cost be "samples"'
-                )
-            paid = self.tokens.mean(1, keepdims=True) * paid
         acc = ESTIMATORS[estimator](self.classes, self.values, budgets, ties)
-        return UtilityTable(acc, paid, budgets=budgets, ids=self.ids)
+        return UtilityTable(acc, self.bill(budgets, cost), budgets=budgets, ids=self.ids)
+
+    def bill(self, budgets: Sequence[int], cost: Cost | OwnCost = "samples") -> np.ndarray:
+        """Return what numbers of answers cost if they are asked together, shape (K,) or (N, K)."""
+        b = np.asarray(budgets, dtype=float)
+        if isinstance(cost, str) and cost == "samples":
+            return b
+        if isinstance(cost, str | Prices):
+            mean = self.answer_costs(cost).mean(axis=1, keepdims=True)
+            return mean * b - self._prompts(cost) * (b - 1)
+        return np.asarray(cost(b) if callable(cost) else cost, dtype=float)
+
+    def answer_costs(self, cost: Cost | str) -> np.ndarray:
+        """Return what every answer costs if it is asked alone, shape (N, R)."""
+        if cost == "samples":
+            return np.ones((self.n, self.samples))
+        if cost != "tokens" and not isinstance(cost, Prices):
+            raise ValueError(f"cost must be 'samples', 'tokens' or Prices, got {cost!r}")
+        if self.tokens is None:
+            raise DataError(
+                f'{self.source}: has no tokens; add "tokens" to every line, '
+                'or let cost be "samples"'
+            )
+        if isinstance(cost, Prices):
+            return self._prompts(cost) + cost.output * self.tokens / 1e6
+        return self.tokens
+
+    def _prompts(self, cost: Cost | str) -> np.ndarray | float:
+        """Return what the prompt of every question costs, (N, 1); 0 where it is not paid."""
+        if not isinstance(cost, Prices) or not cost.input:
+            return 0.0
+        tokens = self.extras.get("prompt_tokens", [None])
+        if None in tokens:
+            raise DataError(
+                f'{self.source}: has no prompt_tokens; add "prompt_tokens" to every line, '
+                "or let the price of the input be 0"
+            )
+        return cost.input * np.array(tokens, dtype=float)[:, None] / 1e6
 
     def take(self, rows: ArrayLike) -> Responses:
         """Return some questions, given by row number or by a mask, in the order given."""
@@ -293,7 +359,7 @@ class Responses:
 
         The samples of a half keep their order. Choose on one half and score on the other, and the
         score is honest. Extra fields with R values per question are dealt in the same way.
-        Explained in the chapter "Is a gain real?".
+        Explained in the chapter "Four kinds of question".
         """
         if self.samples < 2:
             raise DataError(
@@ -308,8 +374,7 @@ class Responses:
     def set_aside(self, sample: int) -> tuple[Responses, Responses]:
         """Return one sample of every question, given by its place from 0, and the others.
 
-        Extra fields with R values per question are dealt in the same way. Explained in the chapter
-        "The paper".
+        Extra fields with R values per question are dealt in the same way.
         """
         if not 0 <= sample < self.samples or self.samples < 2:
             mend = "sample at least two answers per question, and give a place from 0"
@@ -387,7 +452,7 @@ def first_vote_table(
     .. math:: \mathrm{Acc}_{\mathrm{first}}(b) = \mathrm{Acc}_{R+1}(b)
               + \frac{R - b + 1}{b} \bigl(\mathrm{Acc}_{R+1}(b) - \mathrm{Acc}_R(b)\bigr) .
 
-    Ties are shared. Explained in the chapter "The paper".
+    Ties are shared.
 
     Parameters
     ----------
@@ -420,7 +485,7 @@ def first_vote_table(
 def joined(first: Responses, rest: Responses) -> Responses:
     """Put one answer in front of the others of the same questions.
 
-    Fields that do not hold one number per answer are dropped.
+    Of the extra fields ``prompt_tokens`` is kept, and ``classes`` if both have them.
     """
     if list(first.ids) != list(rest.ids) or first.samples != 1:
         raise ValueError(
@@ -434,4 +499,8 @@ def joined(first: Responses, rest: Responses) -> Responses:
         name: None if any(values is None for values in pair) else np.hstack(pair)
         for name, pair in pairs.items()
     }
-    return replace(rest, answers=answers, extras={}, **sampled)
+    extras = {name: rest.extras[name] for name in rest.extras if name == "prompt_tokens"}
+    if "classes" in first.extras and "classes" in rest.extras:
+        pairs_of_classes = zip(first.extras["classes"], rest.extras["classes"], strict=True)
+        extras["classes"] = [[*one, *more] for one, more in pairs_of_classes]
+    return replace(rest, answers=answers, extras=extras, **sampled)

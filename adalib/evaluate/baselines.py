@@ -31,7 +31,7 @@ class Plan:
     """The probability of each budget for each question.
 
     Labels are probabilities of 0 and 1, and a random mix has the same row for every question.
-    Expected accuracy and cost are exact. Explained in the chapter "The test".
+    Expected accuracy and cost are exact.
 
     Parameters
     ----------
@@ -229,8 +229,8 @@ def noise_features(n: int, columns: int = 16, seed: int = 0) -> pd.DataFrame:
     """Draw features that carry no information, as the control next to every learned result.
 
     The columns are independent and Gaussian, rounded to a tenth, because counts made from a text
-    repeat their values too, and because trees then grow faster. Explained in the chapter
-    "The paper".
+    repeat their values too, and because trees then grow faster. Explained in the chapter "The
+    test".
 
     Parameters
     ----------

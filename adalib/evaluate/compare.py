@@ -8,21 +8,19 @@ trial (`adalib.held_out`), and whatever is paid, costs are given in average answ
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import Cost, Responses
 from adalib.evaluate.heldout import TAUGHT, Protocol, held_out
-from adalib.evaluate.learners import Learner, Planner, planning_policies
+from adalib.evaluate.learners import Policy, planning_policies
 from adalib.evaluate.scores import HeldOutRow
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.published_rules import PEERS, TunedRules
 from adalib.sequential.race import PricedRace
-from adalib.sequential.streams import Cost
 
 #: The row of `adalib.PricedRace`, where tokens are paid.
 RACE = "race"
@@ -37,12 +35,12 @@ def compare(
     *,
     cost: Cost = "samples",
     groups: str | Sequence | None = None,
+    policies: Mapping[str, Policy] | None = None,
 ) -> list[HeldOutRow]:
     """Hold out every policy that these answers allow, next to the baselines and the noise control.
 
     Label and curve policies decide before asking. Of one model's answers, priced stopping and its
     peers decide while answers arrive, and where tokens are paid, the race starts several at once.
-    Explained in the chapter "The test".
 
     Parameters
     ----------
@@ -54,11 +52,14 @@ def compare(
     budgets : sequence of int
         Numbers of answers on offer. Those that half of the answers cannot hold are left out, with a
         warning.
-    cost : {"samples", "tokens"}
-        What is paid: answers, or their tokens, which are counted in average answers.
+    cost : {"samples", "tokens"} or Prices
+        What is paid: answers, or their tokens or dollars, which are counted in average answers.
     groups : str or sequence, optional
         The field that names a question's group, or one label per question, such as those of
         `seen_groups`; questions of one group stay in one fold.
+    policies : mapping of str to policy, optional
+        Policies of your own by the names of their rows, as in `held_out`. They are held out next to
+        the others, on the same questions and answers.
 
     Returns
     -------
@@ -83,20 +84,19 @@ def compare(
     ['adaptive_consistency', 'esc', 'noise']
     """
     offered = _possible_budgets(budgets, responses)
-    unit = _average_tokens(responses) if cost == "tokens" else 1.0
-    cheapest, largest = _cost_range(responses, offered)
+    unit = answer_cost(responses, cost)
+    cheapest, largest = _cost_range(responses, offered, cost)
     if targets is None:
         usual = [multiple * cheapest for multiple in (2, 3, 4) if multiple * cheapest < largest]
         targets = usual or [(cheapest + largest) / 2]
     protocol = Protocol(
-        groups=column(responses, groups) if isinstance(groups, str) else groups,
-        table=partial(Responses.table, cost="tokens") if cost == "tokens" else None,
+        groups=column(responses, groups) if isinstance(groups, str) else groups, cost=cost
     )
     rows = held_out(
         responses,
         [target * unit for target in targets],
         offered,
-        learners=_policies(responses, cost),
+        learners=_with_own(_policies(responses, cost), policies or {}),
         protocol=protocol,
     )
     # After the work, so that input which cannot be evaluated gives an error and no warning.
@@ -117,25 +117,31 @@ def _possible_budgets(budgets: Sequence[int], responses: Responses | Menu) -> Se
     return possible
 
 
-def _average_tokens(responses: Responses | Menu) -> float:
-    """Return the tokens of an average answer; ValueError if there are none."""
-    if not isinstance(responses, Responses) or responses.tokens is None:
+def answer_cost(responses: Responses | Menu, cost: Cost) -> float:
+    """Return what an average answer costs; 1 for a menu, which has prices of its own."""
+    if isinstance(responses, Responses):
+        return float(np.mean(responses.answer_costs(cost)))
+    if cost != "samples":
         raise ValueError(
-            f'{responses.source}: has no tokens for one model; add "tokens" to every line, or '
-            "count the cost in samples"
+            f"{responses.source}: holds several models, each at its own price; count the cost in "
+            "samples, or give the answers of one model"
         )
-    return float(np.mean(responses.tokens))
+    return 1.0
 
 
-def _cost_range(responses: Responses | Menu, budgets: Sequence[int]) -> tuple[float, float]:
+def _cost_range(
+    responses: Responses | Menu, budgets: Sequence[int], cost: Cost
+) -> tuple[float, float]:
     """Return the average cost of the cheapest and of the most expensive choice on offer."""
     if isinstance(responses, Responses):  # in average answers
-        return float(budgets[0]), float(budgets[-1])
-    cost = np.atleast_2d(responses.table(budgets).cost).mean(axis=0)
-    return float(cost.min()), float(cost.max())
+        bill = np.atleast_2d(responses.bill(budgets, cost)) / answer_cost(responses, cost)
+    else:
+        bill = np.atleast_2d(responses.table(budgets).cost)
+    means = bill.mean(axis=0).round(9)
+    return float(means.min()), float(means.max())
 
 
-def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Learner | Planner]:
+def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Policy]:
     """Return the policies that these answers allow, by the names of their rows."""
     policies = planning_policies()
     if isinstance(responses, Menu):  # a stopping rule asks one model
@@ -146,7 +152,14 @@ def _policies(responses: Responses | Menu, cost: Cost) -> dict[str, Learner | Pl
     return policies
 
 
-def stopping_policies(cost: Cost = "samples") -> dict[str, Learner | Planner]:
+def _with_own(policies: dict[str, Policy], own: Mapping[str, Policy]) -> dict[str, Policy]:
+    """Return the policies with those of the user; ValueError if a name is taken."""
+    if taken := sorted(set(policies) & set(own)):
+        raise ValueError(f"{taken[0]!r} is a policy of the package; choose another name")
+    return policies | dict(own)
+
+
+def stopping_policies(cost: Cost = "samples") -> dict[str, Policy]:
     """Return the learners that decide while answers arrive: all signals, votes alone, peers."""
     return {
         "priced": PricedStopping(cost=cost),

@@ -55,7 +55,7 @@ def score_oracle(
 
     With two tables from separate samples the score is honest. With the truth of a simulated
     population as the second table it is exact, and with the same table twice it is the in-sample
-    oracle. Explained in the chapter "Is a gain real?".
+    oracle. Explained in the appendix "The replication table".
 
     Parameters
     ----------
@@ -167,16 +167,17 @@ def with_class_numbers(responses: Responses) -> Responses: ...
 @overload
 def with_class_numbers(responses: Menu) -> Menu: ...
 def with_class_numbers(responses: Responses | Menu) -> Responses | Menu:
-    """Replace answers by class numbers, so that they are compared once and not in every half."""
+    """Keep which answers are equal, so that they are compared once and not in every half."""
     if isinstance(responses, Menu):
         return replace(
             responses,
             models={name: with_class_numbers(one) for name, one in responses.models.items()},
         )
-    names = [["" if c < 0 else str(c) for c in row] for row in responses.classes.tolist()]
-    numbered = replace(responses, answers=names, correct=responses.values, extras={})
-    vars(numbered)["classes"] = responses.classes  # fills the cached property
-    return numbered
+    extras = {
+        name: responses.extras[name] for name in ("prompt_tokens",) if name in responses.extras
+    }
+    extras["classes"] = responses.classes.tolist()
+    return replace(responses, correct=responses.values, extras=extras)
 
 
 def rehearse_oracle(

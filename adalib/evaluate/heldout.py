@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.folds import deal, members, subsample
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import Responses, first_vote_table, joined
+from adalib.datasets.responses import Cost, Responses, first_vote_table, joined
 from adalib.evaluate.baselines import PLANS, Plan, best_mix, from_labels, noise_features
 from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.learners import (
@@ -27,11 +27,11 @@ from adalib.evaluate.learners import (
     Fold,
     Half,
     Learned,
-    Learner,
-    Planner,
+    Policy,
     Round,
     WithFeatures,
     checked_learners,
+    kind_of,
     run_folds,
 )
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
@@ -55,7 +55,7 @@ MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 class Protocol:
     """How `held_out` deals questions and answers into parts that teach and parts that score.
 
-    Explained in the chapter "The test".
+    Explained in the chapter "What an answer costs".
 
     Parameters
     ----------
@@ -66,9 +66,11 @@ class Protocol:
         with the same text do.
     taught : int
         The largest number of questions that a model learns from.
+    cost : {"samples", "tokens"} or Prices
+        What is paid: answers, their tokens, or dollars. A menu has prices of its own.
     table : callable, optional
-        A function of (Responses, budgets) that returns the table of costs and accuracies: another
-        vote, or another cost. By default it is `Responses.table`.
+        A function of (Responses, budgets) that returns the table of costs and accuracies, for
+        another vote. By default it is `Responses.table`.
     seed : int
         Seed of the folds, of the halves and of the learners.
 
@@ -87,8 +89,17 @@ class Protocol:
     folds: int = 5
     groups: Sequence | None = None
     taught: int = TAUGHT
+    cost: Cost = "samples"
     table: MakeTable | None = None
     seed: int = 0
+
+    def make_table(self, responses: Responses | Menu) -> MakeTable:
+        """Return what makes the table of these answers, or of a half of them."""
+        if self.table is not None:
+            return self.table
+        if isinstance(responses, Menu):
+            return Menu.table
+        return partial(Responses.table, cost=self.cost)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +107,7 @@ class PaidFeatures:
     """Features that were read off a first answer, and what becomes of that answer.
 
     Such features are not free: the model had to answer once. Either that answer opens the vote, or
-    it is thrown away and its cost is added. Explained in the chapter "The paper".
+    it is thrown away and its cost is added.
 
     Parameters
     ----------
@@ -129,7 +140,7 @@ def held_out(
     targets: Sequence[float],
     budgets: Sequence[int] = (1, 2, 4, 8, 16),
     *,
-    learners: Mapping[str, Learner | Planner] | None = None,
+    learners: Mapping[str, Policy] | None = None,
     features: ArrayLike | PaidFeatures | None = None,
     noises: int = 2,
     protocol: Protocol | None = None,
@@ -138,7 +149,7 @@ def held_out(
 
     One half of every question's samples teaches and the other half scores, both ways round. The
     questions are dealt into folds, and each is scored by models that learned from the others.
-    Explained in the chapter "The test"; ``learners`` in the chapter "The paper".
+    Explained in the chapter "When to stop".
 
     Parameters
     ----------
@@ -152,10 +163,12 @@ def held_out(
         Numbers of answers on offer to the policies that plan, to the mix and to the oracle, in
         increasing order.
     learners : mapping of str to learner, optional
-        What learns, by the name of its rows. A policy that plans has ``fit`` and ``predict``
-        (`adalib.evaluate.learners.Planner`); anything else has ``trial``, which returns what each
-        question cost and how accurate it was (`adalib.evaluate.learners.Learner`). Default:
-        ``label`` and ``curve``.
+        Policies by the names of their rows, or classes that make one. A policy that plans has
+        ``fit(features, table)`` and ``predict(features)``, which returns a column for every
+        question. One that watches has ``fit(answers)`` and ``more(seen)``, which says whether to
+        ask again after the answers seen so far, and perhaps ``answer(seen)``, which picks one of
+        them in place of the vote. Whoever needs more control has ``trial``
+        (`adalib.evaluate.learners`). Default: ``label`` and ``curve``.
     features : DataFrame, array_like of shape (N, d), or PaidFeatures, optional
         What is known of a question before it is asked. Default: `describe`, by an embedding
         fitted in every fold.
@@ -200,22 +213,27 @@ def held_out(
     folds = list(_folds(responses, fold_of, paid.features, settings.taught, settings.seed))
     first, votes = _votes(responses, paid.first)
     halves = votes.split_samples(settings.seed)
-    table: MakeTable = settings.table or type(responses).table
+    table = settings.make_table(responses)
     full = table(votes, budgets)
     targets = check_targets(targets, full.cost)
+    menu = isinstance(responses, Menu)
+    kinds = {name: kind_of(name, one, targets[0], menu) for name, one in trained.items()}
 
     # Each half teaches once, and the other one scores.
     rounds = []
     for number, (teaching, scoring) in enumerate((halves, halves[::-1])):
         if first is None:
-            score = Half(scoring, table(scoring, budgets))
+            score = Half(scoring, table(scoring, budgets), settings.cost)
         else:
-            score = Half(joined(first, scoring), first_vote_table(first, scoring, budgets))
+            score = Half(
+                joined(first, scoring), first_vote_table(first, scoring, budgets), settings.cost
+            )
         first_seed = 1000 * settings.seed + noises * number
         noise_seeds = range(first_seed, first_seed + noises)
         tried = [*trained.items(), *_noise_policies(responses.n, noise_seeds, settings.seed)]
-        rounds.append(Round(Half(teaching, table(teaching, budgets)), score, tried))
-    scores = Scores([*BASELINES, *trained, "noise"])
+        teach = Half(teaching, table(teaching, budgets), settings.cost)
+        rounds.append(Round(teach, score, tried))
+    scores = Scores([*BASELINES, *trained, "noise"], kinds)
     learned = run_folds(rounds, targets, folds, member)
     for (teach, score, tried), found in zip(rounds, learned, strict=True):
         oracles = oracles_at(teach.table, targets)
@@ -243,7 +261,7 @@ def _check_settings(settings: Protocol, paid: PaidFeatures, noises: int) -> None
         )
 
 
-def _noise_policies(n: int, seeds: Sequence[int], policy_seed: int) -> list[tuple[str, Learner]]:
+def _noise_policies(n: int, seeds: Sequence[int], policy_seed: int) -> list[tuple[str, Policy]]:
     """Return the controls, all under one name; trees read single precision, and so is the noise."""
     return [
         (

@@ -1,8 +1,9 @@
 """Trials: a learner learns from some questions, and is scored by cost and accuracy on others.
 
-A policy that plans (anything with ``fit`` and ``predict``) names a budget before it asks; its cost
-and accuracy are read off the table of the scoring half. A rule that watches the answers come in
-brings its own ``trial``. Folds are tried side by side, one thread per processor.
+A policy that plans (``fit`` and ``predict``) names a column before it asks; its cost and accuracy
+are read off the table of the scoring half. A policy that watches (``fit`` and ``more``) is shown
+one answer after the other and says whether to ask again. Anything else brings its own ``trial``.
+Folds are tried side by side, one thread per processor.
 """
 
 from __future__ import annotations
@@ -15,17 +16,20 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
+from inspect import signature
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import has_fit_parameter
 from tqdm import tqdm
 
+from adalib.datasets.responses import Cost, Responses
 from adalib.evaluate.baselines import PLANS, from_labels
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
+from adalib.sequential.watching import Answer, watch
 from adalib.table import UtilityTable
 
 #: Policies that learn nothing, in the order of their rows.
@@ -37,19 +41,20 @@ class Questions:
     """Questions as they are handed to a learner: to learn from, or to be scored on."""
 
     features: pd.DataFrame  # known of a question before it is asked
-    #: One half of the answers in the order in which they came: a Menu, or Responses whose texts
-    #: are class numbers.
+    #: One half of the answers in the order in which they came: a Menu or Responses.
     answers: Any
     table: UtilityTable  # what those answers say of every budget
     # Questions of one group belong together: folds inside a learner must not part them either.
     groups: np.ndarray
+    cost: Cost = "samples"  # what is paid for an answer
 
 
 class Half(NamedTuple):
-    """One half of every question's answers, and the table that they give."""
+    """One half of every question's answers, the table that they give, and what is paid."""
 
     answers: Any
     table: UtilityTable
+    cost: Cost = "samples"
 
 
 class Fold(NamedTuple):
@@ -60,8 +65,15 @@ class Fold(NamedTuple):
     features: pd.DataFrame
 
 
+#: How a row's policy decides: before it asks, or while answers come in. Baselines learn nothing.
+Kind = Literal["baseline", "plans", "watches"]
+
+
 class Learner(typing.Protocol):
-    """What `adalib.held_out` scores."""
+    """What `adalib.held_out` scores.
+
+    It watches the answers come in, unless it has an attribute ``plans`` that is true.
+    """
 
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
@@ -76,27 +88,78 @@ class Learner(typing.Protocol):
 
 
 class Planner(typing.Protocol):
-    """A policy that names a column before it asks, of which copies are fitted.
+    """A policy that names a column before it asks.
 
-    One with ``for_budget(features, budget)`` is fitted once, without a budget but with ``groups``,
-    for all targets.
+    ``fit`` may take ``budget``, the average to spend, and ``groups``, one label per question. One
+    with ``for_budget(features, budget)`` is fitted once, without a budget, for all targets.
     """
 
-    def fit(
-        self, features: pd.DataFrame, acc: np.ndarray, cost: np.ndarray, *, budget: float
-    ) -> Planner: ...
+    def fit(self, features: pd.DataFrame, table: UtilityTable, /) -> Any: ...
 
     def predict(self, features: pd.DataFrame) -> np.ndarray: ...
 
 
-def planning_policies(seed: int = 0) -> dict[str, Learner | Planner]:
+class Watcher(typing.Protocol):
+    """A policy that looks at the answers that were paid for, and says whether to ask again.
+
+    With a method ``answer(seen)`` it also names the answer at the end, one that it saw; otherwise
+    the most frequent one counts, and those that are tied share the win.
+    """
+
+    def fit(self, answers: Responses) -> Any: ...
+
+    def more(self, seen: Sequence[Answer]) -> bool: ...
+
+
+#: A learner, or what makes one: a class or a function, which is handed the average to spend where
+#: it has a parameter ``budget``.
+Policy = Learner | Planner | Watcher | Callable[..., Learner | Planner | Watcher]
+
+
+def fresh(policy: Policy, target: float) -> Any:
+    """Return a policy that has seen nothing: a copy of the object, or a new one of its maker."""
+    if not _is_maker(policy):
+        return policy if hasattr(policy, "trial") else deepcopy(policy)  # a trial keeps nothing
+    return policy(budget=target) if _takes_budget(policy) else policy()  # type: ignore[operator]
+
+
+def _is_maker(policy: Any) -> bool:
+    """Whether this is no policy yet, but a class or a function that makes one."""
+    acts = any(hasattr(policy, name) for name in ("trial", "predict", "more"))
+    return isinstance(policy, type) or (callable(policy) and not acts)
+
+
+def _takes_budget(policy: Any) -> bool:
+    """Whether another policy has to be made for every budget."""
+    return _is_maker(policy) and "budget" in signature(policy).parameters
+
+
+def kind_of(name: str, policy: Policy, target: float, menu: bool = False) -> Kind:
+    """Say how a policy decides; ValueError if a method is missing, or a menu is to be watched."""
+    made = fresh(policy, target)
+    if hasattr(made, "trial"):
+        return "plans" if getattr(made, "plans", False) else "watches"
+    found = [method for method in ("predict", "more") if callable(getattr(made, method, None))]
+    if not callable(getattr(made, "fit", None)) or len(found) != 1:
+        has = ", ".join(["fit"] * hasattr(made, "fit") + found) or "neither"
+        raise ValueError(
+            f"policy {name!r} has {has}; give it fit(features, table) and predict(features) to "
+            "plan, or fit(answers) and more(seen) to watch the answers come in"
+        )
+    if menu and found == ["more"]:
+        raise ValueError(
+            f"policy {name!r} watches the answers of one model, and there are several; give it "
+            "fit(features, table) and predict(features), or give the answers of one model"
+        )
+    return "plans" if found == ["predict"] else "watches"
+
+
+def planning_policies(seed: int = 0) -> dict[str, Policy]:
     """Return the learners that decide before asking, by the names of their rows."""
     return {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
 
 
-def checked_learners(
-    learners: Mapping[str, Learner | Planner] | None, seed: int
-) -> dict[str, Learner | Planner]:
+def checked_learners(learners: Mapping[str, Policy] | None, seed: int) -> dict[str, Policy]:
     """Return the learners to try: those given, under distinct names, or those that plan."""
     if learners is None:
         return planning_policies(seed)
@@ -112,8 +175,9 @@ def checked_learners(
 class WithFeatures:
     """A policy that sees other features of the questions, such as noise for a control."""
 
-    policy: Learner
+    policy: Planner
     features: pd.DataFrame  # one row per question of the file
+    plans = True
 
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
@@ -134,7 +198,7 @@ class Round(NamedTuple):
 
     teach: Half
     score: Half
-    tried: list[tuple[str, Learner | Planner]]
+    tried: list[tuple[str, Policy]]
 
 
 class Learned(NamedTuple):
@@ -188,20 +252,27 @@ def _questions(
 ) -> Questions:
     """Return some questions as a learner gets them."""
     return Questions(
-        features.loc[rows], half.answers.take(rows), half.table.take(rows), member[rows]
+        features.loc[rows],
+        half.answers.take(rows),
+        half.table.take(rows),
+        member[rows],
+        half.cost,
     )
 
 
 def outcomes(
     name: str,
-    learner: Learner | Planner,
+    learner: Policy,
     train: Questions,
     test: Questions,
     targets: Sequence[float],
 ) -> np.ndarray:
     """Try one learner and check what it returns, an array (targets, n) per field of `Learned`."""
-    if hasattr(learner, "trial"):
-        results = list(learner.trial(train, test, targets))
+    made = fresh(learner, targets[0])
+    if hasattr(made, "trial"):
+        results = list(made.trial(train, test, targets))
+    elif hasattr(made, "more"):
+        results = watched(learner, train, test, targets)
     else:
         results = planned(learner, train, test, targets)
     n = len(test.groups)
@@ -226,27 +297,60 @@ def _is_sound(arrays: Sequence[np.ndarray], n: int) -> bool:
 
 
 def planned(
-    policy: Any, train: Questions, test: Questions, targets: Sequence[float]
+    policy: Policy, train: Questions, test: Questions, targets: Sequence[float]
 ) -> list[tuple[np.ndarray, ...]]:
-    """Fit a copy of a policy that plans, and look up its columns in the table of the test."""
-    policy = deepcopy(policy)
-    acc = train.table.acc
-    cost = train.table.cost
-    groups = {"groups": train.groups} if has_fit_parameter(policy, "groups") else {}
+    """Fit a policy that plans, and look up its columns in the table of the test."""
+
+    def fitted(target: float, **options: Any) -> Any:
+        made = fresh(policy, target)
+        taken = {name: options[name] for name in options if has_fit_parameter(made, name)}
+        made.fit(train.features, train.table, **taken)
+        return made
+
     results: list[tuple[np.ndarray, ...]] = []
-    if hasattr(policy, "for_budget"):
-        policy.fit(train.features, acc, cost, **groups)
+    for_all = None
+    if hasattr(fresh(policy, targets[0]), "for_budget"):
+        for_all = fitted(targets[0], groups=train.groups)
     for target in targets:
-        if hasattr(policy, "for_budget"):
-            labels = policy.for_budget(test.features, target)
+        if for_all is None:
+            made = fitted(target, budget=target, groups=train.groups)
+            labels = named = _columns(made, made.predict(test.features), test.table)
+        else:
+            labels = for_all.for_budget(test.features, target)
             # It does not imitate labels, so its columns are not compared with the oracle's.
             named = np.full(len(labels), -1.0)
-        else:
-            policy.fit(train.features, acc, cost, budget=target, **groups)
-            labels = named = policy.predict(test.features)
         plan = from_labels(labels, train.table.k)
         waits = plan.waiting(test.answers, test.table.budgets)
         results.append((*plan.outcome(test.table), named, waits))
+    return results
+
+
+def _columns(policy: Any, labels: Any, table: UtilityTable) -> np.ndarray:
+    """Return the columns that a policy named; ValueError if they are none."""
+    columns = np.asarray(labels)
+    in_table = columns.shape == (table.n,) and columns.dtype.kind in "iu"
+    if not in_table or not ((columns >= 0) & (columns < table.k)).all():
+        raise ValueError(
+            f"policy {type(policy).__name__}: predict(features) must return {table.n} whole "
+            f"numbers from 0 to {table.k - 1}, the column of every question"
+        )
+    return columns
+
+
+def watched(
+    policy: Policy, train: Questions, test: Questions, targets: Sequence[float]
+) -> list[tuple[np.ndarray, ...]]:
+    """Fit a policy that watches, and show it the answers of the test."""
+    # One half may have an answer more than the other; play what both have.
+    most = min(train.answers.samples, test.answers.samples)
+    results: list[tuple[np.ndarray, ...]] = []
+    for target in targets:
+        if not results or _takes_budget(policy):
+            made = fresh(policy, target)
+            made.fit(train.answers)
+            results.append(watch(made, test.answers, most, cost=test.cost))
+        else:
+            results.append(results[-1])
     return results
 
 

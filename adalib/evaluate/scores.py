@@ -7,7 +7,7 @@ on the averages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple
 
@@ -26,6 +26,8 @@ class HeldOutRow:
 
     protocol: str = field(init=False, default="held out")
     policy: str
+    #: How it decides: "plans" before it asks, "watches" the answers come in, or a "baseline".
+    kind: str = field(default="baseline", repr=False)
     target: float  #: average cost asked for
     cost: float  #: average cost it had
     accuracy: float  #: mean over the questions
@@ -83,7 +85,8 @@ def cost_of_equal_mix(outcome: Outcome, table: UtilityTable) -> float:
 
 def as_table(rows: Sequence) -> pd.DataFrame:
     """Return rows as a table whose first column names the protocol."""
-    names = [f.name for f in fields(rows[0]) if f.name not in ("families", "largest", "gains")]
+    hidden = ("kind", "families", "largest", "gains")
+    names = [f.name for f in fields(rows[0]) if f.name not in hidden]
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
 
@@ -103,11 +106,12 @@ class _Tally:
 class Scores:
     """The results of every policy at every target, averaged over the halves.
 
-    ``order`` is the order of the policies' rows.
+    ``order`` is the order of the policies' rows, and ``kinds`` says how those that learn decide.
     """
 
-    def __init__(self, order: Sequence[str]) -> None:
+    def __init__(self, order: Sequence[str], kinds: Mapping[str, str] | None = None) -> None:
         self._order = list(order)
+        self._kinds = kinds or {}
         self._tallies: dict[tuple[float, str], _Tally] = {}  # by target and policy
 
     def add(
@@ -165,6 +169,7 @@ class Scores:
         is_mix = policy == "mix"  # which is not compared with itself
         return HeldOutRow(
             policy=policy,
+            kind=self._kinds.get(policy, "baseline"),
             target=target,
             cost=tally.mean("cost"),
             accuracy=mean_accuracy,

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from adalib.evaluate.compare import RACE, STOPPING
 from adalib.evaluate.intervals import (
     Interval,
     cautious_bound,
@@ -24,7 +23,6 @@ from adalib.evaluate.intervals import (
     in_points,
     mean_interval,
 )
-from adalib.evaluate.learners import BASELINES
 from adalib.evaluate.scores import HeldOutRow
 
 _FIRST = 1 / 20  # of the questions only choose, since there is none before them
@@ -32,7 +30,6 @@ _FIRST = 1 / 20  # of the questions only choose, since there is none before them
 #: Chance of a false claim by each test. The approximations then stay within 5%.
 WRONG = 0.04
 
-_UNSPENT = 0.05  # of a budget: a policy that leaves more than this unspent is said to
 _MOST_TIMES = 1e4  # times the questions at hand: more are not asked for
 
 #: Groups below which a verdict by group can hardly ever say that anything pays.
@@ -45,7 +42,7 @@ def verdict(
     matters: float = 0.01,
     groups: Sequence[HeldOutRow] | None = None,
 ) -> str:
-    """Say whether adaptive allocation pays, at which target, with which policy, and what it saves.
+    """Say in a sentence whether adaptive allocation pays, with which policy, and what it saves.
 
     Adaptive allocation *pays* if a policy gains over the best random mix of the same cost. The
     questions are put in random order. Each is scored by the policy and target that gained most
@@ -61,9 +58,8 @@ def verdict(
     those rows as ``groups``. Below about 60 groups a verdict by group has almost no power: one
     group in twenty that loses everything stays unseen.
 
-    The intervals in the text are the ordinary ones of `mean_interval`. If stopping rules were
-    tried, the policies that decide before asking are judged a second time without them.
-    Explained in the chapter "The test", and the chapter "When to stop".
+    The intervals in the text are the ordinary ones of `mean_interval`. `reasons` says how the gain
+    was tested. Explained in the chapter "The test".
 
     Parameters
     ----------
@@ -73,7 +69,41 @@ def verdict(
         The smallest gain of accuracy that would be worth having.
     groups : sequence of HeldOutRow, optional
         The rows of the same answers with ``Protocol(groups=...)``: groups that were not named but
-        seen. Their verdict follows the one by question.
+        seen. Their verdict follows where it is another one.
+
+    Returns
+    -------
+    str
+        A sentence for each verdict, without a line break.
+
+    Examples
+    --------
+    >>> from adalib import CurvePolicy, flat_null, held_out
+    >>> rows = held_out(flat_null(40).sample(8), [2], (1, 4), learners={"curve": CurvePolicy()})
+    >>> verdict(rows).partition(":")[0]
+    'Cannot tell with these 40 questions whether adaptive allocation pays'
+    """
+    main = judgements(rows, matters)[0]
+    sentences = [_headline(main)]
+    if groups is not None and judgements(groups, matters)[0].word() != main.word():
+        sentences.append(_by_groups(judgements(groups, matters)[0]))
+    return " ".join(sentences)
+
+
+def reasons(
+    rows: Sequence[HeldOutRow],
+    matters: float = 0.01,
+    groups: Sequence[HeldOutRow] | None = None,
+) -> str:
+    """Say how a `verdict` was tested, and what it leaves out.
+
+    These are the luck of the best, rare losses, the other targets, the policies that decide before
+    asking, what an oracle gains where nothing pays, and new groups.
+
+    Parameters
+    ----------
+    rows, matters, groups
+        As for `verdict`.
 
     Returns
     -------
@@ -84,23 +114,28 @@ def verdict(
     --------
     >>> from adalib import CurvePolicy, flat_null, held_out
     >>> rows = held_out(flat_null(40).sample(8), [2], (1, 4), learners={"curve": CurvePolicy()})
-    >>> verdict(rows).partition(";")[0]
-    'Cannot tell with these 40 questions whether to allocate adaptively'
+    >>> reasons(rows).partition(",")[0]
+    'Gains are over the best random mix at equal cost'
     """
     main, *before = judgements(rows, matters)
-    oracles = [row for row in rows if row.policy == "oracle"]
-    sentences = [_main(main, oracles), *map(_before, before)]
+    sentences = [_method(main), *_other_targets(main)]
+    if main.word() != "pays":
+        best = main.rows[main.best].target
+        sentences += [_room(row) for row in rows if row.policy == "oracle" and row.target == best]
+    sentences += map(_before, before)
     if groups is not None:
         sentences.append(_by_groups(judgements(groups, matters)[0]))
-    elif main.rows[0].families and len(main.rows[0].gains) < FEW_GROUPS:
+    counted = main.rows[0] if groups is None else groups[0]
+    if counted.families and len(counted.gains) < FEW_GROUPS:
         sentences.append(_FEW)
     return " ".join(sentences)
 
 
-def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
+def summary(rows: Sequence[HeldOutRow], dollars: float | None = None) -> pd.DataFrame:
     """Tabulate, per target and in points, the best mix and the policies that `verdict` chose.
 
-    The last column is the cost at which a mix would be as accurate as the best policy.
+    The last column is the cost at which a mix would be as accurate as the best policy. Where an
+    average answer costs ``dollars``, both bills for a thousand questions follow.
     """
     found = judgements(rows)
     names = ["best policy"] if len(found) == 1 else ["before asking", "best policy"]
@@ -113,6 +148,10 @@ def summary(rows: Sequence[HeldOutRow]) -> pd.DataFrame:
             line[name] = f"{judgement.rows[number].policy} {judgement.points(number)}"
         line["waiting"] = "–" if best.waiting is None else f"{best.waiting:.2f}"
         line["mix needs"] = "–" if best.mix_cost is None else f"{best.mix_cost:.2f}"
+        if dollars is not None:
+            line["$ per 1,000"] = f"{1000 * dollars * best.cost:.3g}"
+            needs = best.mix_cost
+            line["mix, $"] = "–" if needs is None else f"{1000 * dollars * needs:.3g}"
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -124,11 +163,11 @@ def judgements(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgem
     a second one is of those that are not. It may say "pays" only if the first one does, and so
     the two together have no more false claims than the first.
     """
-    tried = [row for row in rows if row.policy not in (*BASELINES, "noise")]
+    tried = [row for row in rows if row.kind != "baseline"]
     if not tried:
         raise ValueError("no row is of a policy that learns; give held_out at least one learner")
     main = judge(tried, matters)
-    planned = [row for row in tried if row.policy not in (*STOPPING, RACE)]
+    planned = [row for row in tried if row.kind == "plans"]
     if len(planned) in (0, len(tried)):
         return [main]
     return [main, judge(planned, matters, may_pay=main.word() == "pays")]
@@ -252,11 +291,11 @@ class Judgement:
         row = self.rows[number]
         return _with_ends(row.gain, row.gain_low, row.gain_high)
 
-    def choice(self, number: int, remark: str = "") -> str:
+    def choice(self, number: int) -> str:
         """Name the policy chosen at a target, with its gain."""
         row = self.rows[number]
         points = self.points(number).replace(" ", " points ", 1)
-        return f"{row.policy} at target {row.target:g} ({points}{remark})"
+        return f"{row.policy} at target {row.target:g} gains {points}"
 
 
 def _with_ends(gain: Any, low: Any, high: Any) -> str:
@@ -265,27 +304,43 @@ def _with_ends(gain: Any, low: Any, high: Any) -> str:
     return in_points(gain, 2) + ends
 
 
-def _main(found: Judgement, oracles: list[HeldOutRow]) -> str:
-    """The main sentence, and how it was found."""
+def _headline(found: Judgement) -> str:
+    """The verdict, the policy, and its gain."""
+    row = found.rows[found.best]
     best = found.choice(found.best)
-    method = _method(found)
     if found.word() == "pays":
-        use = ", ".join(found.choice(j, _saving(found.rows[j])) for j in found.paying)
-        others = [found.choice(j) for j in range(len(found.rows)) if j not in found.paying]
-        not_shown = (
-            f" Not shown once rare losses are allowed for: {', '.join(others)}." if others else ""
+        least = "no mix is as often right"
+        if row.mix_cost is not None:
+            least = f"a mix would have to spend {row.mix_cost:.2f} to be as often right"
+        return (
+            f"Adaptive allocation pays: {best} over the best random mix of its cost, "
+            f"{row.cost:.2f}; {least}."
         )
-        return f"Adaptive allocation pays here: use {use}.{not_shown} {method}"
-    room = "".join(_room(row) for row in oracles if row.target == found.rows[found.best].target)
     if found.word() == "does not":
-        large = f"no gain reaches {100 * found.matters:g} points"
-        return f"Adaptive allocation does not pay here: {large}; at most {best}. {method}{room}"
+        return (
+            f"Adaptive allocation does not pay: no gain over the best random mix reaches "
+            f"{100 * found.matters:g} points; at most {best}."
+        )
     number = f"{len(found.rows[0].gains):,} {found.unit}"
-    needed = f"about {float(f'{found.needed:.2g}'):,.0f} would do"
+    needed = f"{float(f'{found.needed:.2g}'):,.0f}"
     return (
-        f"Cannot tell with these {number} whether to allocate adaptively; {needed}: {best}. "
-        f"{method}{room}"
+        f"Cannot tell with these {number} whether adaptive allocation pays: at most {best}; "
+        f"about {needed} would do."
     )
+
+
+def _other_targets(found: Judgement) -> list[str]:
+    """At which other targets it pays, and at which that is not shown."""
+    if not found.paying:
+        return []
+    pays = [found.choice(number) for number in found.paying if number != found.best]
+    not_shown = [
+        found.choice(number) for number in range(len(found.rows)) if number not in found.paying
+    ]
+    sentences = [f"It pays too with {', '.join(pays)}."] if pays else []
+    if not_shown:
+        sentences.append(f"Not shown once rare losses are allowed for: {', '.join(not_shown)}.")
+    return sentences
 
 
 def _method(found: Judgement) -> str:
@@ -307,11 +362,9 @@ def _by_groups(found: Judgement) -> str:
     """The verdict on groups that were seen, next to that on questions."""
     words = {"pays": "pays", "does not": "does not pay", "cannot tell": "may or may not pay"}
     number = len(found.rows[0].gains)
-    few = f" {_FEW}" if number < FEW_GROUPS else ""
     return (
-        f"The questions seem to come in {number:,} groups, and the verdict above is about new "
-        f"questions of the same groups. On new groups adaptive allocation {words[found.word()]}: "
-        f"{found.choice(found.best)}.{few}"
+        f"On questions of new groups, of which there seem to be {number:,} here, it "
+        f"{words[found.word()]}: {found.choice(found.best)}."
     )
 
 
@@ -326,18 +379,10 @@ def _before(found: Judgement) -> str:
     return f"Deciding before asking {words[found.word()]}: {choices}."
 
 
-def _saving(row: HeldOutRow) -> str:
-    """How accurate a policy is at which cost, and what a mix would pay for that."""
-    mix_cost = row.mix_cost
-    equal = "more than any mix reaches" if mix_cost is None else f"which costs a mix {mix_cost:.2f}"
-    allowed = f" of the {row.target:g} allowed" if row.cost < (1 - _UNSPENT) * row.target else ""
-    return f"; accuracy {row.accuracy:.4f} for {row.cost:.2f}{allowed}, {equal}"
-
-
 def _room(oracle: HeldOutRow) -> str:
     """What an oracle gains at the same target."""
     gain = _with_ends(oracle.gain, oracle.gain_low, oracle.gain_high).replace(" ", " points ", 1)
     return (
-        " The cross-fitted oracle, which knows every accuracy curve but decides before asking, "
+        "The cross-fitted oracle, which knows every accuracy curve but decides before asking, "
         f"gains {gain} there; a policy that stops while answers come in may gain more."
     )

@@ -62,7 +62,7 @@ def setting(
     }
     if isinstance(source, Menu):
         models = [model for model, _ in source.arms(_offered_budgets(source))]
-        described["colours"] = arm_colours(models)
+        described |= {"models": models, "colours": arm_colours(models)}
         described |= _texts(source)
     if responses is not None:
         described |= _texts(responses)

@@ -64,8 +64,8 @@ def explore(
 ) -> Explorer:
     """Explore a table, or sampled answers, in Jupyter.
 
-    Price, budget and selected row are also attributes of the widget, and
-    ``widget.observe(function, "lam")`` follows the slider. Explained in the chapter "The oracle".
+    Price, budget and selected row are also attributes of the widget, and ``widget.observe(function,
+    "lam")`` follows the slider. Explained in the chapter "The explorer".
 
     Parameters
     ----------

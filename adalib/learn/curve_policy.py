@@ -16,7 +16,7 @@ from adalib.learn import trees
 from adalib.learn.policy import LearnedPolicy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import check_price, oracle_labels
-from adalib.table import check_table
+from adalib.table import UtilityTable, arrays_of
 from adalib.tolerances import meets
 
 
@@ -73,8 +73,8 @@ class CurvePolicy(LearnedPolicy):
     def fit(
         self,
         features: ArrayLike,
-        acc: ArrayLike,
-        cost: ArrayLike,
+        acc: ArrayLike | UtilityTable,
+        cost: ArrayLike | None = None,
         *,
         budget: float | None = None,
         lam: float | None = None,
@@ -89,8 +89,8 @@ class CurvePolicy(LearnedPolicy):
         ----------
         features : array_like or DataFrame, shape (N, F)
             Finite numbers, one row per question.
-        acc : array_like, shape (N, K)
-            Accuracy of question i at budget j, in [0, 1].
+        acc : array_like, shape (N, K), or UtilityTable
+            Accuracy of question i at budget j, in [0, 1], or a table with its costs.
         cost : array_like, shape (K,) or (N, K)
             Cost of budget j, non-decreasing along K.
         budget : float, optional
@@ -105,7 +105,7 @@ class CurvePolicy(LearnedPolicy):
         CurvePolicy
             This policy, fitted.
         """
-        acc, cost = check_table(acc, cost)
+        acc, cost = arrays_of(acc, cost)
         if budget is not None and lam is not None:
             raise ValueError("give either budget or lam, or neither")
         lam = None if lam is None else check_price(lam)

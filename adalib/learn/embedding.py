@@ -32,7 +32,7 @@ _VERSION = 1  # of what `to_dict` returns
 class TextEmbedding:
     """Turn texts into a few numbers each, learned from the texts it is fitted on.
 
-    Latent semantic analysis [1]_ of character n-grams. Explained in the chapter "The paper".
+    Latent semantic analysis [1]_ of character n-grams.
 
     Parameters
     ----------

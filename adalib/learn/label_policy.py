@@ -19,7 +19,7 @@ from adalib.learn import trees
 from adalib.learn.policy import LearnedPolicy
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import oracle_labels
-from adalib.table import check_table
+from adalib.table import UtilityTable, arrays_of, check_table
 from adalib.tolerances import within
 
 #: Folds that set the threshold of ``spend="budget"``. Models of fewer questions are less sure, so
@@ -108,8 +108,8 @@ class LabelPolicy(LearnedPolicy):
     def fit(
         self,
         features: ArrayLike,
-        acc: ArrayLike,
-        cost: ArrayLike,
+        acc: ArrayLike | UtilityTable,
+        cost: ArrayLike | None = None,
         *,
         budget: float | None = None,
         lam: float | None = None,
@@ -124,8 +124,8 @@ class LabelPolicy(LearnedPolicy):
         ----------
         features : array_like or DataFrame, shape (N, F)
             Finite numbers, one row per question.
-        acc : array_like, shape (N, K)
-            Accuracy of question i at budget j, in [0, 1].
+        acc : array_like, shape (N, K), or UtilityTable
+            Accuracy of question i at budget j, in [0, 1], or a table with its costs.
         cost : array_like, shape (K,) or (N, K)
             Cost of budget j, non-decreasing along K.
         budget : float, optional
@@ -145,7 +145,7 @@ class LabelPolicy(LearnedPolicy):
                 f"spend is {self.spend!r} and budget {budget}; "
                 'spend is "argmax", or "budget" together with a budget'
             )
-        acc, cost = check_table(acc, cost)
+        acc, cost = arrays_of(acc, cost)
         if budget is not None and lam is None:
             best = frontier(acc, cost).at(budget)
             lam = best.lam
@@ -244,7 +244,7 @@ class LabelPolicy(LearnedPolicy):
         """Return the share of each feature in the trees, summing to 1.
 
         For XGBoost it is the share in their gain, as in the paper's figure. Explained in the
-        chapter "The test".
+        chapter "What a text is worth".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))

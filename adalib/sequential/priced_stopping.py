@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from adalib.datasets.files import number, numbers, whole
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import Cost, Prices, Responses
 from adalib.sequential.evidence import Evidence
 from adalib.sequential.induction import backward_induction, first_stops
 from adalib.sequential.priced import LEAST, PricedPolicy, training_folds
@@ -24,7 +24,7 @@ from adalib.sequential.replay import REPLAYS, Mix, RuleLibrary, mix_for
 from adalib.sequential.rules import NEVER, Confidence, Fixed, Margin, Rule, points_of
 from adalib.sequential.session import Member, Session, SteppedPolicy
 from adalib.sequential.signals.base import Lesson
-from adalib.sequential.streams import Cost, Streams
+from adalib.sequential.streams import Streams
 from adalib.solve.hull import concave_hull
 
 #: Prices tried, in accuracy per cost of one average answer. Below the first, three hundred
@@ -49,8 +49,8 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         ``features``, and "certainty", "entropy" and "length", which need the answers'
         log-probabilities, mean token entropies and numbers of tokens. A signal that says nothing is
         left out. Default: votes, text and certainty, and length where certainty says nothing.
-    cost : {"samples", "tokens"}
-        What an answer costs: 1, or its tokens.
+    cost : {"samples", "tokens"} or Prices
+        What an answer costs: 1, its tokens, or dollars. A policy that pays dollars is not saved.
     schedule : sequence of int, optional
         Numbers of answers at which one may stop: ``range(4, 41, 4)`` asks in rounds of four.
         Default: after every answer up to 16, then after 20, 24, 28, 32 and 40.
@@ -318,6 +318,8 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         return stops
 
     def _settings_to_dict(self) -> dict[str, Any]:
+        if isinstance(self.cost, Prices):
+            raise ValueError("a policy that pays dollars cannot be saved; fit one that pays tokens")
         return {
             "cost": self.cost,
             "exact": self.exact,

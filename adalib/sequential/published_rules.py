@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import Cost, Responses
 from adalib.sequential.replay import RuleLibrary
 from adalib.sequential.rules import Confidence, Fixed, Margin, Rule, Threshold, points_of
-from adalib.sequential.streams import Cost, Streams
+from adalib.sequential.streams import Streams
 from adalib.sequential.votes import Votes
 from adalib.solve.hull import concave_hull
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from adalib.datasets.responses import Responses
-from adalib.sequential.streams import Cost, Streams, make_streams
+from adalib.datasets.responses import Cost, Responses
+from adalib.sequential.streams import Streams, make_streams
 from adalib.solve.hull import concave_hull
 from adalib.tolerances import TRAINED, meets
 
@@ -84,6 +84,15 @@ def in_pieces(
         piece_features = None if features is None else np.asarray(features)[rows]
         pieces.append(outcome(piece, piece_features, begin))
     return [np.concatenate(figures) for figures in zip(*pieces, strict=True)]
+
+
+def orders_and_size(responses: Responses) -> tuple[int, int]:
+    """Return in how many orders to play every question back, and how many questions at once."""
+    if responses.n <= WHOLE:
+        return REPLAYS, responses.n
+    # Memory must not grow with the questions; chance evens out.
+    orders = max(REPLAYS * WHOLE // responses.n, _FEWEST)
+    return orders, max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
 
 
 class Replay(NamedTuple):
@@ -168,11 +177,7 @@ class RuleLibrary(Library, ABC):
         """
         used, shares = shares_of([self.mix(budget) for budget in budgets])
         members = [self.members[number] for number in used]
-        size = responses.n
-        orders = REPLAYS
-        if responses.n > WHOLE:  # memory must not grow with the questions; chance evens out
-            orders = max(REPLAYS * WHOLE // responses.n, _FEWEST)
-            size = max(_CELLS // (min(orders, responses.samples) * responses.samples), 1)
+        orders, size = orders_and_size(responses)
 
         def outcome(piece: Responses, features: np.ndarray | None, begin: int) -> list[np.ndarray]:
             streams = self.streams(piece, seed + begin, orders)

@@ -50,8 +50,6 @@ def checked_gain(gain: np.ndarray) -> np.ndarray:
 class Session:
     """The vote on one question, as `PricedStopping.start` begins it.
 
-    Explained in the chapter "When to stop".
-
     Parameters
     ----------
     policy : PricedStopping

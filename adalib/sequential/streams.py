@@ -10,29 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Literal
 
 import numpy as np
 
-from adalib.datasets.files import DataError
-from adalib.datasets.responses import Responses
+from adalib.datasets.responses import Cost, Responses
 from adalib.sequential.votes import Votes, count_votes, vote_weight
-
-Cost = Literal["samples", "tokens"]
-
-
-def answer_costs(responses: Responses, cost: Cost) -> np.ndarray:
-    """Return the cost of every answer, shape (N, R): 1, or its tokens."""
-    if cost == "samples":
-        return np.ones((responses.n, responses.samples))
-    if cost != "tokens":
-        raise ValueError(f"cost must be 'samples' or 'tokens', got {cost!r}")
-    if responses.tokens is None:
-        raise DataError(
-            f'{responses.source}: has no tokens; add "tokens" to every line, '
-            'or let cost be "samples"'
-        )
-    return responses.tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +70,7 @@ def make_streams(
         Orders per question; never more than it has answers.
     seed : int
         Seed of the shuffle.
-    cost : {"samples", "tokens"}
+    cost : {"samples", "tokens"} or Prices
         What an answer costs.
 
     Returns
@@ -116,9 +98,11 @@ def make_streams(
     @cache
     def read(name: str) -> np.ndarray | None:
         values = getattr(responses, name)
+        if name == "answers":  # texts are pointed at, since copies of one length would fill memory
+            values = np.array(values, dtype=object)
         return None if values is None else in_order(values)
 
-    paid = in_order(answer_costs(responses, cost)).cumsum(axis=1)
+    paid = in_order(responses.answer_costs(cost)).cumsum(axis=1)
     return Streams(
         question, in_order(responses.classes), in_order(_class_worth(responses)), paid, read
     )

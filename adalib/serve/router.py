@@ -64,7 +64,7 @@ class PlannedVote(NamedTuple):
 
 @dataclass(frozen=True)
 class Routed:
-    """The winner of a vote, and how it came about. Explained in the chapter "Deploy".
+    """The winner of a vote, and how it came about.
 
     Attributes
     ----------
@@ -146,6 +146,8 @@ class Router:
         self.policy = policy
         self.embedding = embedding
         self.usual = dict(usual or {})
+        if not isinstance(policy.cost, str):
+            raise ValueError('a router sees tokens and no bills; fit a policy with cost="tokens"')
         least = 0.0 if policy.exact else LEAST / policy.unit
         # At the most expensive end nothing further pays, and a price of 0 could not be multiplied.
         self.controller = BudgetController(budget, max(policy.price(budget), 1e-6), low=least)
@@ -200,7 +202,7 @@ class Router:
     @property
     def unit(self) -> str:
         """What the budget counts: "samples" or "tokens"."""
-        return self.policy.cost
+        return str(self.policy.cost)
 
     @property
     def races(self) -> bool:

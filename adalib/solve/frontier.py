@@ -222,7 +222,8 @@ def frontier(acc: np.ndarray, cost: np.ndarray, *, any_scale: bool = False) -> F
     .. math:: \max \frac1N \sum_i \sum_j p_{ij}\, acc_{ij}
               \quad\text{with}\quad \frac1N \sum_i \sum_j p_{ij}\, cost_{ij} \le B,
 
-    where each row of p is a distribution over the budgets. Explained in the chapter "Budgets".
+    where each row of p is a distribution over the budgets. Explained in the chapter "Budgets". More
+    rows than fit into memory: ``examples/scale_dask.py`` finds the same with Dask.
 
     Parameters
     ----------

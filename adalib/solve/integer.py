@@ -51,7 +51,7 @@ def integer_optimum(acc: np.ndarray, cost: np.ndarray, budget: float) -> Integer
     With whole costs the work is bounded by (open questions) x (distinct sums of cost). With other
     costs the result is exact too, up to the rounding of sums, but only the pruning keeps the work
     small: this multiple-choice knapsack problem [1]_ is NP-hard once the number of budgets, or one
-    cost list per question, is part of the input. Explained in the chapter "Budgets".
+    cost list per question, is part of the input. Explained in the chapter "Duality".
 
     Parameters
     ----------

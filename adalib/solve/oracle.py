@@ -108,7 +108,7 @@ def dual(acc: np.ndarray, cost: np.ndarray, lam: ArrayLike, budget: float) -> fl
     .. math:: G(\lambda) = \frac1N \sum_i \max_j (acc_{ij} - \lambda\, cost_{ij}) + \lambda B
 
     No allocation within the budget B is more accurate than G at any price. The smallest value of G
-    over all prices is what the relaxed problem attains. Explained in the chapter "Budgets".
+    over all prices is what the relaxed problem attains. Explained in the chapter "Duality".
 
     Parameters
     ----------
@@ -149,8 +149,7 @@ def subdifferential(
 
     A price is optimal for the budget exactly when this interval contains 0. Inside a jump of the
     average cost it contains 0 although no label at that price costs the budget. Prices end at 0, so
-    only the right slope binds there and the interval starts at minus infinity. Explained in the
-    chapter "Budgets".
+    only the right slope binds there and the interval starts at minus infinity.
 
     Parameters
     ----------

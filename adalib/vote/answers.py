@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adalib.extras import install_words
 from adalib.vote.plain import COMMAND, WORD, Key, plain_form, value_key
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ def answer_classes(answers: Sequence[str]) -> np.ndarray:
 
     An answer joins the first class whose first member it equals, so the classes are a partition
     even where equivalence by itself is not transitive. An empty answer never votes and is -1; a
-    formula too large to work out equals only what is written like it. Explained in the chapter "One
-    question, many answers".
+    formula too large to work out equals only what is written like it.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _judge() -> ModuleType | None:
     except ModuleNotFoundError as error:
         warnings.warn(
             f"formulas are compared letter by letter, because {error.name} is missing; "
-            "run pip install 'adalib-book[math]' to compare them as mathematics",
+            f"run {install_words('math')} to compare them as mathematics",
             stacklevel=2,
         )
         return None

@@ -109,7 +109,7 @@ def acc_subsets(
 
     .. math:: \binom{R}{b}^{-1} \sum_{|S| = b} \mathrm{vote}(S)
 
-    A subset keeps the order of its samples. Explained in the chapter "Is a gain real?".
+    A subset keeps the order of its samples.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ def acc_iid(
 ) -> np.ndarray:
     """Compute the true Acc(x, b) of a majority vote over b independent draws, ties shared.
 
-    It is the limit of `acc_subsets` as R grows. Explained in the chapter "Is a gain real?".
+    It is the limit of `acc_subsets` as R grows.
 
     Parameters
     ----------

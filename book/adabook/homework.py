@@ -17,7 +17,7 @@ import numpy as np
 
 from adabook.exercises import Checked, Checker, Exercise
 from adabook.exercises.values import Value
-from adabook.tasks import Task, function_task, judged, proof_task
+from adabook.tasks import Task, all_plans, function_task, judged, proof_task
 from adalib.evaluate.baselines import best_mix
 from adalib.solve.frontier import frontier
 from adalib.solve.integer import integer_optimum
@@ -67,7 +67,7 @@ def homework(student: str, sheet: str = "practice") -> Homework:
     --------
     >>> mine = homework("ada")
     >>> list(mine.questions)  # doctest: +ELLIPSIS
-    ['label', 'bill', 'price', 'bound', 'dual', ..., 'two limits', 'function', 'proof']
+    ['label', 'bill', 'price', 'bound', 'dual', ..., 'log', 'function', 'proof']
     >>> mine.check("curse", 99)  # doctest: +ELLIPSIS
     Exercise "curse": not yet. Hint: it claims 0 only if all of them fail. ...
     """
@@ -487,6 +487,110 @@ def _two_limits(rng: np.random.Generator) -> Question:
     )
 
 
+def _whole(rng: np.random.Generator) -> Question:
+    """Ask how far the best plan without a split lies below the program."""
+    acc = _table(rng)
+    budget = float(rng.integers(5, 14) / 4)
+    path = frontier(acc, COST)
+    best = path.at(budget)
+    whole = integer_optimum(acc, COST, budget).accuracy
+    sorted_steps = "sorted steps need not be the best whole plan"
+    return Question(
+        f"The budget is {budget:g} per question. How large is the integrality gap, by which the "
+        "best mean accuracy of plans that randomise exceeds the best of those that do "
+        f"not?\n{_shown(acc)}",
+        best.bound - whole,
+        "find both: the steepest steps with part of the last, and the best of all whole plans",
+        f"with one question randomised {best.bound:.4f} can be reached",
+        {
+            "only one question is split, and yet there is a gap here": 0,
+            **({sorted_steps: best.bound - best.accuracy} if best.accuracy < whole - 1e-9 else {}),
+            "that adds over questions; accuracies are averages": (best.bound - whole) * len(acc),
+            "that is the best whole plan; subtract it": whole,
+        },
+        tolerance=1e-4,
+        table=acc.tolist(),
+    )
+
+
+def _harm(rng: np.random.Generator) -> Question:
+    """Ask what the question that harms the others most pays by the rule of VCG."""
+    while True:
+        acc = _table(rng)
+        total = int(rng.integers(8, 15))
+        plans, sums = _fitting(acc, total)
+        best = np.flatnonzero(sums > sums.max() - 1e-9)
+        own = acc[np.arange(len(acc)), plans[best[0]]]
+        without = [_fitting(np.delete(acc, i, axis=0), total - 1)[1].max() for i in range(len(acc))]
+        harms = np.array(without) - (own.sum() - own)
+        who = int(harms.argmax())
+        if best.size == 1 and harms[who] > 0:
+            break
+    bought = COST[plans[best[0], who]]
+    others = np.delete(acc, who, axis=0)
+    return Question(
+        f"{total} answers are for sale, and each question keeps its first. Plans do not randomise, "
+        "and the best one for all is taken. A question pays the harm that it does: what the others "
+        "could reach together if it had one answer, less what they reach now. How much does "
+        f"question {'ABCD'[who]} pay?\n{_shown(acc)}",
+        harms[who],
+        "find the best plan for all, and the best plan for the others with one answer less",
+        f"question {'ABCD'[who]} buys {bought:g}; the others reach {own.sum() - own[who]:.2f} now",
+        {
+            "that is what its answers bring to itself": own[who] - acc[who, 0],
+            "its first answer stays with it, so the others do not share all": float(
+                _fitting(others, total)[1].max() - own.sum() + own[who]
+            ),
+            "that is what the others reach; subtract it from what they could": own.sum() - own[who],
+            "that is one price for each further answer": frontier(acc, COST)
+            .at(total / len(acc))
+            .lam
+            * (bought - 1),
+        },
+        tolerance=1e-3,
+        table=acc.tolist(),
+    )
+
+
+def _fitting(acc: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
+    """All plans that cost no more than the total, and what each reaches in all."""
+    plans = all_plans(acc)
+    plans = plans[COST[plans].sum(axis=1) <= total]
+    return plans, acc[np.arange(len(acc)), plans].sum(axis=1)
+
+
+def _log(rng: np.random.Generator) -> Question:
+    """Ask what a plan would have scored, from the log of another."""
+    bought, planned = rng.choice(COST, (2, 8))
+    planned[:4] = bought[:4]
+    chance = rng.choice([0.1, 0.2, 0.25, 0.4, 0.5], 8)
+    right = rng.permuted(np.arange(8) % 2)
+    agrees = bought == planned
+    weights = agrees / chance
+    rows = ["row  bought  chance  right  your plan"] + [
+        f"{at:<5}{b:<8g}{p:<8g}{r:<7}{mine:g}"
+        for at, (b, p, r, mine) in enumerate(zip(bought, chance, right, planned, strict=True), 1)
+    ]
+    return Question(
+        "A log says which budget each question got, with what chance it was drawn, and whether the "
+        "vote was right. What is the accuracy of your plan by inverse propensity?\n"
+        + "\n".join(rows),
+        float((weights * right).mean()),
+        "a row counts one over its chance where your plan agrees and the vote was right",
+        f"{agrees.sum()} rows agree, and all {agrees.size} count below",
+        {
+            "that is the share of right rows among those that agree; weigh them": float(
+                right[agrees].mean()
+            ),
+            "that is the share of right rows in the log": float(right.mean()),
+            "all rows of the log count below": float((weights * right).sum() / agrees.sum()),
+            "that divides by the weights; divide by the number of rows": float(
+                (weights * right).sum() / weights.sum()
+            ),
+        },
+    )
+
+
 def _best_mix_of_rules(acc: np.ndarray, takes: np.ndarray, limits: np.ndarray) -> float:
     """The best accuracy of a random choice of rules within limits: a corner of the program."""
     walls = np.vstack([takes, -np.eye(acc.size)])
@@ -514,4 +618,7 @@ _QUESTIONS = {
     "curse": _curse,
     "equal cost": _equal_cost,
     "two limits": _two_limits,
+    "whole": _whole,
+    "harm": _harm,
+    "log": _log,
 }

@@ -82,28 +82,28 @@ _NUMBERS: dict[str, list[float]] = {
 def _best(acc: np.ndarray, budget: float, bills: np.ndarray, fits: Any = True) -> float:
     """The best mean accuracy of the plans, one row each, that fit and whose bill does."""
     within = (bills <= budget + 1e-9) & fits
-    return float(acc[np.arange(len(acc)), _plans(acc)].mean(axis=1)[within].max())
+    return float(acc[np.arange(len(acc)), all_plans(acc)].mean(axis=1)[within].max())
 
 
-def _plans(acc: np.ndarray) -> np.ndarray:
+def all_plans(acc: np.ndarray) -> np.ndarray:
     """All plans of a table, one row each."""
     return np.array(list(product(range(acc.shape[1]), repeat=len(acc))))
 
 
 def _without_rule(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
     """The best plan of all."""
-    return _best(acc, budget, cost[_plans(acc)].mean(axis=1))
+    return _best(acc, budget, cost[all_plans(acc)].mean(axis=1))
 
 
 def _seats(number: float) -> Build:
     """At most so many questions get more than the cheapest column."""
 
     def best(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-        plans = _plans(acc)
+        plans = all_plans(acc)
         return _best(acc, budget, cost[plans].mean(axis=1), (plans > 0).sum(axis=1) <= number)
 
     def counts_the_last(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-        plans = _plans(acc)
+        plans = all_plans(acc)
         is_last = plans == acc.shape[1] - 1
         return _best(acc, budget, cost[plans].mean(axis=1), is_last.sum(axis=1) <= number)
 
@@ -117,11 +117,11 @@ def _charge(number: float) -> Build:
     """Whatever is more than the cheapest column costs so much on top."""
 
     def best(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-        plans = _plans(acc)
+        plans = all_plans(acc)
         return _best(acc, budget, (cost[plans] + number * (plans > 0)).mean(axis=1))
 
     def charges_once(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-        plans = _plans(acc)
+        plans = all_plans(acc)
         any_more = (plans > 0).any(axis=1)
         return _best(acc, budget, cost[plans].mean(axis=1) + number * any_more / len(acc))
 
@@ -137,12 +137,12 @@ def _weights(number: float) -> Build:
         return values @ (weights / weights.sum())
 
     def best(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-        plans = _plans(acc)
+        plans = all_plans(acc)
         within = weighted(acc, cost[plans]) <= budget + 1e-9
         return float(weighted(acc, acc[np.arange(len(acc)), plans])[within].max())
 
     def only_accuracy(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:
-        plans = _plans(acc)
+        plans = all_plans(acc)
         within = cost[plans].mean(axis=1) <= budget + 1e-9
         return float(weighted(acc, acc[np.arange(len(acc)), plans])[within].max())
 

@@ -3,8 +3,7 @@
 ``live`` puts Python next to the built book. ``lab`` writes the notebooks for `make lab`,
 ``student`` the edition to hand out, ``instructor`` a teacher's pack, ``homework`` the
 assignments with their autograders, ``exam`` an exam with its key, ``slides`` the marked cells as
-decks, ``quizzes`` the questions for Moodle, ``space`` the explorer for Hugging Face, ``pdf`` the
-whole book as one file.
+decks, ``quizzes`` the questions for Moodle, ``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from editions.pack import write_pack
 from editions.pyodide import write_live
 from editions.quizzes import export
 from editions.slides import write_decks
-from editions.space import write_space
 from editions.writing import live_notebooks, refresh
 
 
@@ -196,13 +194,6 @@ def _quizzes(root: Path) -> None:
     print(f"{count} questions as Moodle XML: {target}/quizzes.xml")
 
 
-def _space(root: Path) -> None:
-    """The explorer as a static Space."""
-    target = root / "_build" / "space"
-    write_space(target, os.environ.get("ADALIB_BOOK_URL", ""))
-    print(f"A static Space for Hugging Face: {target}")
-
-
 def _pdf(root: Path) -> None:
     """The whole book as one file."""
     _check_built(root)
@@ -221,7 +212,6 @@ _EDITIONS: dict[str, Callable[[Path], None]] = {
     "exam": _exam,
     "slides": _slides,
     "quizzes": _quizzes,
-    "space": _space,
     "pdf": _pdf,
 }
 

@@ -11,7 +11,7 @@ import filecmp
 import json
 import shutil
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files as resources
 from pathlib import Path
 
@@ -24,11 +24,14 @@ FOLDER = Path(__file__).parent.parent / "fonts"
 # Family, weights and style of every font file (book/make_fonts.py cut them).
 FONTS = {
     "serif.woff2": ("Adalib Serif", "400 700", "normal"),
-    "serif-italic.woff2": ("Adalib Serif", "400 700", "italic"),
+    "serif-italic.woff2": ("Adalib Serif", "400", "italic"),
     "sans.woff2": ("Adalib Sans", "400 700", "normal"),
-    "mono.woff2": ("Adalib Mono", "400 700", "normal"),
+    "mono.woff2": ("Adalib Mono", "400", "normal"),
     "math.woff2": ("Adalib Math", "400", "normal"),
 }
+ICONS = {"icons.woff2": ("Adalib Icons", "900", "normal")}
+# What the theme brings for every icon there is, and for those who change the theme.
+UNUSED = ("vendor/fontawesome/**/*.*", "scripts/fontawesome.js*", "**/*.map")
 
 
 def plotly_source() -> Path:
@@ -36,10 +39,10 @@ def plotly_source() -> Path:
     return Path(str(resources("plotly") / "package_data" / PLOTLY))
 
 
-def font_faces(address: Callable[[Path], str]) -> str:
-    """A style sheet of the book's fonts; ``address`` says from where a font is loaded."""
+def font_faces(fonts: Mapping[str, tuple], address: Callable[[Path], str]) -> str:
+    """A style sheet of fonts; ``address`` says from where a font is loaded."""
     faces = []
-    for name, (family, weights, style) in FONTS.items():
+    for name, (family, weights, style) in fonts.items():
         faces.append(
             f'@font-face {{ font-family: "{family}"; font-weight: {weights}; font-style: {style}; '
             f'font-display: block; src: url("{address(FOLDER / name)}") format("woff2"); }}\n'
@@ -53,11 +56,15 @@ def inlined(font: Path) -> str:
 
 
 def write_fonts(target: Path) -> None:
-    """Write the fonts twice, as the layout's template says: as files, and all in a style sheet."""
+    """Write the fonts twice, as the layout's template says: as files, and all in a style sheet.
+
+    The few icons are in a style sheet of their own, so that no button waits for another file.
+    """
     target.mkdir(parents=True, exist_ok=True)
     for name in FONTS:
         shutil.copyfile(FOLDER / name, target / name)
-    (target / "all.css").write_text(font_faces(inlined), encoding="utf-8")
+    for name, fonts in {"all.css": FONTS, "icons.css": ICONS}.items():
+        (target / name).write_text(font_faces(fonts, inlined), encoding="utf-8")
 
 
 def write_games(target: Path) -> None:
@@ -125,18 +132,20 @@ def defer_scripts(app, pagename, templatename, context, doctree) -> None:
             script.attributes.setdefault("defer", "")
 
 
-def drop_source_maps(app, error) -> None:
-    """Remove the theme's source maps, which serve only those who change the theme."""
+def drop_unused(app, error) -> None:
+    """Remove what the theme brings and no page loads: its source maps, and icons for everything."""
     if error or app.builder.format != "html":
         return
-    for source_map in (Path(app.outdir) / "_static").rglob("*.map"):
-        source_map.unlink()
+    for pattern in UNUSED:
+        for file in (Path(app.outdir) / "_static").glob(pattern):
+            file.unlink()
 
 
 def setup(app) -> dict:
     app.connect("builder-inited", copy_assets)
-    app.connect("build-finished", drop_source_maps)
+    app.connect("build-finished", drop_unused)
     app.connect("html-page-context", load_scripts)
     app.connect("html-page-context", defer_scripts, priority=900)
+    app.add_css_file("fonts/icons.css")
     app.add_css_file("games.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

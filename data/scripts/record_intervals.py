@@ -419,6 +419,7 @@ def row(
     numbers = ("cost", "accuracy", "low", "high", "mix_accuracy", "gain_low", "gain_high")
     return HeldOutRow(
         policy=policy,
+        kind="plans",
         target=target,
         gains=gains,
         gain=gains.mean(),

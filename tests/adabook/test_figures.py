@@ -16,6 +16,7 @@ from conftest import contrast, toc_pages
 
 from adabook import figures
 from adabook.figures import shapes
+from adabook.figures.evidence import Worth, drag_samples
 from adabook.figures.style import SERIES
 
 ESTIMATE = [0.5, 0.6], [0.4, 0.55], [0.7, 0.61]  # mean, low, high
@@ -116,6 +117,20 @@ def test_a_slider_moves_the_whole_figure():
     assert fig.layout.title.text == fig.frames[1].layout.title.text == "stop 1"
     assert all(list(frame.traces) == [1, 2] for frame in fig.frames)
     assert (fig.layout.yaxis.range, fig.frames[0].layout.yaxis.range) == ((0, 2), (0, 1))
+
+
+def test_a_claim_and_its_worth_keep_their_names_at_every_stop():
+    stops = {2: Worth([0.7, 0.8], [0.5, 0.6]), 48: Worth([0.65, 0.75], [0.6, 0.7])}
+    fig = drag_samples(stops, [1, 2], [0.66, 0.76], active=1)
+    assert {trace.name: list(trace.y) for trace in fig.data} == {
+        "best possible": [0.66, 0.76],
+        "claimed": [0.65, 0.75],
+        "worth": [0.6, 0.7],
+    }
+    for frame, stop in zip(fig.frames, stops.values(), strict=True):
+        shown = [list(trace.y) for trace in frame.data]
+        assert shown == [stop.claimed, stop.worth]
+        assert [fig.data[at].name for at in frame.traces] == ["claimed", "worth"]
 
 
 def numbers(values) -> np.ndarray:

@@ -280,7 +280,7 @@ def test_notes_name_the_copy_and_not_the_one_who_was_copied(homework):
 def test_a_slip_has_the_points_and_the_hints_of_one_student(homework):
     wrong = next(iter(drawn_questions("student-2", SECRET)["equal cost"].wrong))
     slip = homework[1]["student-2"]
-    assert slip.startswith("# student-2\n\n4 of 19 points")
+    assert slip.startswith("# student-2\n\n4 of 22 points")
     assert wrong in slip
     assert "student-1" not in slip
     assert f"equal cost: {wrong}" in homework[0]["student-2"]["hints"]

@@ -12,6 +12,12 @@ from conftest import HTML, ROOT, toc_pages
 from adabook import figures
 
 EXTRA = ["genindex", "search"]
+# One page of each kind: welcome, chapter, explorer, game, appendix, prose, tables, search.
+KINDS = {
+    *("book/intro", "book/operate", "book/data-cards", "search"),
+    *(f"notebooks/{name}" for name in ("02_oracle", "09_stopping", "explorer", "market")),
+    "notebooks/c_rivals",
+}
 
 # What a drawn trace leaves in a plotly figure.
 INK = "'.trace, .overplot path, .overplot image, .slice, .table, canvas'"
@@ -290,8 +296,7 @@ def test_page_is_whole_with_the_network_cut(visit, name):
     """Loaded once, on a phone: well drawn there and on a laptop, controls move, all is whole in
     light and in dark.
 
-    Drawing figures takes most of the time, so each size and each theme has its turn once, and axe
-    looks after the figures are gone.
+    Drawing figures takes most of the time, so each size and each theme has its turn once.
     """
     page = visit(name)
     page.evaluate(find.DRAWN)
@@ -306,10 +311,23 @@ def test_page_is_whole_with_the_network_cut(visit, name):
     move_controls(page)
     assert page.wrong + page.evaluate(FAULTS) == []
     in_theme(page, "dark")
-    assert page.evaluate(FAULTS) == []
+    assert page.wrong + page.evaluate(FAULTS) == []
 
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in KINDS else pytest.param(name, marks=pytest.mark.nightly)
+        for name in [*EXTRA, *toc_pages()]
+    ],
+)
+def test_a_page_is_open_to_all(visit, name):
+    """Drawn, since explorers and games are drawn by scripts, and without the lines of figures."""
+    page = visit(name)
+    page.evaluate(OPEN)
+    page.evaluate(find.DRAWN)
+    in_theme(page, "dark")
     page.evaluate(THIN)
-    page.set_viewport_size(PHONE)
     assert_open_to_all(page)
     assert page.wrong == []
 
@@ -426,6 +444,9 @@ def test_index_and_search_work_from_disk(html, page):
         ("install", "book/operate.html"),
         ("xgboost", "notebooks/06_learning.html"),
         ("self-consistency", "notebooks/00_data.html"),
+        ("price", "notebooks/02_oracle.html"),
+        ("oracel", "notebooks/02_oracle.html"),
+        ("stopping", "notebooks/09_stopping.html"),
     ],
 )
 def test_searches_lead_to_the_place_that_a_reader_means(html, page, query, first):
@@ -435,6 +456,14 @@ def test_searches_lead_to_the_place_that_a_reader_means(html, page, query, first
     assert result.get_attribute("href").removeprefix("./").startswith(first)
     place, _, anchor = first.partition("#")
     assert f'id="{anchor}"' in (html / place).read_text(encoding="utf-8") or not anchor
+
+
+def test_search_quotes_the_text_and_no_button(html, page):
+    chapter = (html / "notebooks" / "02_oracle.html").read_text(encoding="utf-8")
+    page.goto((html / "search.html").as_uri())
+    text = page.evaluate("(html) => Search.htmlToText(html)", chapter)
+    assert "What you will be able to do" in text
+    assert ".ipynb" not in text
 
 
 def test_what_is_below_the_screen_waits(html, page):

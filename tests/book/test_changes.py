@@ -17,6 +17,7 @@ CHAPTERS = [page.path for page in lessons() if changes_of(page.path)]
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_a_reader_makes_a_change_and_runs_again(path):
     command = [sys.executable, ROOT / "tests" / "helpers" / "changed_chapter.py", path]

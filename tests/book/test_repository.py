@@ -20,7 +20,7 @@ WITHOUT = {"chow1971", "lyapunov1940"}
 def test_the_package_its_citation_and_its_changelog_agree_on_the_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    latest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[1]
+    latest = re.search(r"^- \*\*(\d\S+)\*\*", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[1]
     assert {project["version"], str(citation["version"]), latest} == {adalib.__version__}
     assert citation["references"][0]["identifiers"][0]["value"] == "arXiv:2604.14853"
 
@@ -36,7 +36,7 @@ def test_every_reference_has_a_doi_an_arxiv_id_or_an_address():
 def test_a_workflow_only_calls_targets_of_the_makefile(path):
     jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"]
     steps = [step.get("run", "") for job in jobs.values() for step in job["steps"]]
-    targets = re.findall(r"\bmake (\w+)", "\n".join(steps))
+    targets = re.findall(r"\bmake ([a-z-]+)", "\n".join(steps))
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert targets
     assert all(re.search(rf"^{target}:", makefile, re.M) for target in targets)

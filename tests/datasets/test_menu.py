@@ -229,3 +229,16 @@ def test_commands_take_a_menu(tmp_path, capsys):
     assert {row["target"] for row in json.loads(out)["rows"]} == {25, 999}
     assert "target 999" in err
     assert "target 25" not in err
+
+
+def test_every_model_may_have_a_cost_of_its_own():
+    """An array, a function of the budgets, and one per question; cheapest first on average."""
+    menu = two_models(n=4)
+    own = np.array([[1.0, 9.0], [1.0, 9.0], [2.0, 9.0], [2.0, 9.0]])
+    table = menu.table([1, 2], cost={"small": lambda b: 1 + b, "large": own})
+    assert table.budgets == ("large x1", "small x1", "small x2", "large x2")
+    assert table.cost.tolist() == [[1, 2, 3, 9], [1, 2, 3, 9], [2, 2, 3, 9], [2, 2, 3, 9]]
+    plain = menu.table([1, 2], cost={"small": [1, 2], "large": [4, 5]})
+    assert plain.cost.tolist() == [1, 2, 4, 5]
+    with pytest.raises(adalib.DataError, match="no cost for large"):
+        menu.table([1, 2], cost={"small": [1, 2]})

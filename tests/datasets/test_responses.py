@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from adalib.datasets.files import DataError
 from adalib.datasets.loading import load
-from adalib.datasets.responses import Responses, first_vote_table, joined
+from adalib.datasets.responses import Prices, Responses, first_vote_table, joined
 from adalib.evaluate.crossfit import with_class_numbers
+from adalib.sequential.streams import make_streams
 from adalib.vote.estimators import majority
 
 
@@ -260,3 +261,48 @@ def test_first_answers_must_fit():
     for change in ({"ids": ["another"]}, {"answers": [["7", "8"]]}):
         with pytest.raises(ValueError, match="one per question"):
             joined(replace(first, **change), rest)
+
+
+BILLED = replace(FULL, extras={"prompt_tokens": [100, 200, 300]})
+
+
+def test_a_bill_counts_the_prompt_once_and_every_answer():
+    """C(b) = p + b a for answers asked together, and b (p + a) one by one."""
+    prices = Prices(input=2.0, output=8.0)
+    answer = 8e-6 * np.array(FULL.tokens).mean(axis=1)
+    prompt = 2e-6 * np.array([100, 200, 300])
+    table = BILLED.table([1, 3, 5], cost=prices)
+    np.testing.assert_allclose(table.cost, prompt[:, None] + np.outer(answer, [1, 3, 5]))
+    alone = BILLED.answer_costs(prices)
+    np.testing.assert_allclose(alone, prompt[:, None] + 8e-6 * np.array(FULL.tokens))
+    streams = make_streams(BILLED, 5, repeats=1, cost=prices)
+    np.testing.assert_allclose(streams.cost[:, -1], 5 * (prompt + answer))
+    # What teaches and what scores knows the prompts, too, also with an answer set aside.
+    votes = with_class_numbers(BILLED)
+    first, rest = votes.set_aside(0)
+    again = joined(first, rest)
+    np.testing.assert_allclose(again.bill([2], prices), BILLED.bill([2], prices))
+    np.testing.assert_array_equal(again.classes, FULL.classes)
+
+
+def test_costs_may_be_numbers_of_ones_own():
+    by_question = np.array([[1.0, 1.5], [1.0, 2.0], [3.0, 3.5]])
+    assert FULL.table([1, 2], cost=[1.0, 1.2]).cost.tolist() == [1.0, 1.2]
+    assert FULL.table([1, 2], cost=by_question).cost.tolist() == by_question.tolist()
+    assert FULL.table([1, 4], cost=lambda b: 3 + 2 * b).cost.tolist() == [5, 11]
+    with pytest.raises(ValueError, match="cost has shape"):
+        FULL.table([1, 2], cost=[1.0])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Prices(1, 0), "dollars for a million"),
+        (lambda: replace(FULL, tokens=None).table([1], cost=Prices(1, 1)), "has no tokens"),
+        (lambda: FULL.table([1], cost=Prices(1, 1)), "has no prompt_tokens.*input be 0"),
+        (lambda: FULL.answer_costs("dollars"), "'tokens' or Prices, got 'dollars'"),
+    ],
+)
+def test_a_unit_that_cannot_be_held_is_refused_in_a_sentence(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

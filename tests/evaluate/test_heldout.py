@@ -42,7 +42,7 @@ def rows_by_word(answers_by_word):
 class Clairvoyant:
     """A learner of the simplest kind: one feature is the column to take."""
 
-    def fit(self, features, acc, cost, *, budget):
+    def fit(self, features, table, *, budget):
         self.budget = budget
         return self
 
@@ -82,7 +82,7 @@ def test_one_row_per_policy_and_target(rows_by_word):
 
 
 def test_a_text_that_tells_the_curve_pays(rows_by_word):
-    assert verdict(rows_by_word).startswith("Adaptive allocation pays here: ")
+    assert verdict(rows_by_word).startswith("Adaptive allocation pays: ")
     for target in TARGETS:
         curve = row(rows_by_word, "curve", target)
         assert curve.gain > 0

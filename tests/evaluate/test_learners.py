@@ -13,7 +13,7 @@ from adalib.evaluate import learners
 from adalib.evaluate.compare import STOPPING, stopping_policies
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.evaluate.learners import planning_policies
-from adalib.evaluate.verdict import judgements, verdict
+from adalib.evaluate.verdict import judgements, reasons, verdict
 from adalib.sequential.published_rules import PEERS, TunedRules
 
 BUDGETS = (1, 4, 16)
@@ -184,9 +184,9 @@ def test_stopping_policies_meet_their_targets():
             assert row.cost == pytest.approx(target, rel=0.06)
     main, before = judgements(rows)
     assert (main.word(), before.word()) == ("pays", "cannot tell")
-    assert "Deciding before asking" in verdict(rows)
+    assert "Deciding before asking" in reasons(rows)
     alone = [row for row in rows if row.policy not in STOPPING]
-    assert "Deciding before asking" not in verdict(alone)
+    assert "Deciding before asking" not in reasons(alone)
 
 
 def test_where_votes_say_nothing_nothing_pays():

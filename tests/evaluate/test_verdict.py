@@ -15,11 +15,14 @@ from adalib.datasets.populations import flat_null
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import cautious_bound, mean_interval
 from adalib.evaluate.scores import HeldOutRow
-from adalib.evaluate.verdict import WRONG, judgements, summary, verdict
+from adalib.evaluate.verdict import WRONG, judgements, reasons, summary, verdict
 
 LOOKS = [
     (policy, target) for target in (1.5, 3.0) for policy in ("oracle", "label", "curve", "noise")
 ]
+
+
+KINDS = {"oracle": "baseline", "noise": "baseline", "priced": "watches"}
 
 
 def made_up(gains, looks=LOOKS, families=False, largest=1.0):
@@ -39,6 +42,7 @@ def made_up(gains, looks=LOOKS, families=False, largest=1.0):
         found = mean_interval(own)
         ends = {"gain": found.mean, "gain_low": found.low, "gain_high": found.high}
         size = {"families": families, "largest": largest}
+        size["kind"] = KINDS.get(policy, "plans")
         row = HeldOutRow(policy=policy, target=target, gains=own, **size, **figures, **ends, **rest)
         rows.append(row)
     return rows
@@ -47,18 +51,18 @@ def made_up(gains, looks=LOOKS, families=False, largest=1.0):
 @pytest.mark.parametrize(
     ("gains", "says"),
     [
-        (np.tile([0.03, 0.05], 200), "Adaptive allocation pays here: use label at target 1.5 ("),
+        (np.tile([0.03, 0.05], 200), "Adaptive allocation pays: label at target 1.5 gains +4.00 "),
         (
             np.tile([0.01, -0.01], 500),
-            "Adaptive allocation does not pay here: no gain reaches 1 points; at most label",
+            "Adaptive allocation does not pay: no gain over the best random mix reaches 1 points",
         ),
         (
             np.tile([0.1, -0.1], 40),
-            "Cannot tell with these 80 questions whether to allocate adaptively; about ",
+            "Cannot tell with these 80 questions whether adaptive allocation pays: at most label",
         ),
         (  # Student's interval would be a single point
             np.full(60, 0.02),
-            "Cannot tell with these 60 questions whether to allocate adaptively; about ",
+            "Cannot tell with these 60 questions whether adaptive allocation pays: at most label",
         ),
     ],
 )
@@ -127,12 +131,14 @@ def test_other_targets_are_tested_by_themselves():
     rows = made_up(lambda: next(gains), looks)
     (found,) = judgements(rows)
     assert found.paying == [2, 1]
-    text = verdict(rows)
-    used, not_shown = text.split("Not shown", 1)
-    assert "curve at target 3 (+8.00 points [+8.00, +8.00]; accuracy 0.5000" in used
+    assert "curve at target 3 gains +8.00 points [+8.00, +8.00] over" in verdict(rows)
     assert found.points(2) == "+8.00 [+8.00, +8.00]"  # what the row says, and no second number
-    assert "curve at target 1.5 (+0.00" in not_shown
-    assert re.search(r"380 questions\b.*\b0\.8%.*\(0\.8 points\)", not_shown)
+    method, others = reasons(rows).split("It pays too")
+    pays_too, not_shown = others.split("Not shown")
+    assert "curve at target 2 gains +5.00" in pays_too
+    assert "curve at target 1.5 gains +0.00" in not_shown
+    assert "target 3 " not in others
+    assert re.search(r"380 questions\b.*\b0\.8%.*\(0\.8 points\)", method)
 
 
 def test_before_asking_pays_only_if_anything_does():
@@ -147,7 +153,7 @@ def test_before_asking_pays_only_if_anything_does():
         rows = made_up(lambda gains=gains: next(gains), looks)
         main, before = judgements(rows)
         assert before.word() == ("pays" if main.word() == "pays" else "cannot tell")
-        assert word in verdict(rows)
+        assert word in reasons(rows)
 
 
 def test_groups_know_the_largest_of_them():
@@ -159,7 +165,7 @@ def test_groups_know_the_largest_of_them():
     assert equal.least == pytest.approx(cautious_bound(scored, WRONG))
     assert unequal.least == pytest.approx(cautious_bound(scored, WRONG, most=4.0))
     assert (equal.word(), unequal.word()) == ("pays", "cannot tell")
-    assert " groups " in verdict(made_up(gains, families=True))
+    assert " groups " in reasons(made_up(gains, families=True))
 
 
 def test_held_out_says_how_large_the_largest_group_is():
@@ -231,9 +237,12 @@ def test_both_verdicts_stand_side_by_side():
     many = made_up(np.full(400, 0.05), LEARNERS, families=True)
     assert judgements(by_question)[0].word() == judgements(many)[0].word() == "pays"
     assert judgements(few)[0].word() == "cannot tell"
+    # Two sentences where groups change the answer, one where they do not.
     text = verdict(by_question, groups=few)
     assert text.startswith(verdict(by_question))
-    assert "31 groups" in text
-    assert "60 groups" in text
-    assert "60 groups" not in verdict(by_question, groups=many)
-    assert "60 groups" in verdict(few)
+    assert "to be 31 here, it may or may not pay: " in text
+    assert verdict(by_question, groups=many) == verdict(by_question)
+    assert "to be 400 here, it pays: " in reasons(by_question, groups=many)
+    assert "60 groups" in reasons(by_question, groups=few)
+    assert "60 groups" not in reasons(by_question, groups=many)
+    assert "60 groups" in reasons(few)

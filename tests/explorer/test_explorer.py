@@ -295,6 +295,7 @@ def test_a_dropped_file_of_several_models_is_a_menu(show, tmp_path, tokens):
     page.get_by_text("9 questions, 6 budgets.").wait_for()
     assert "small 1, large 4" in page.locator(".ax-title").text_content()
     walk(page, table, ["Home", "PageUp", "PageUp", "PageUp"])
+    assert page.locator(".ax-curve").count() == 2  # one line a model
     look_up(page, "q0")
     assert page.locator(".ax-votes li").count() == 0  # whose votes would they be?
 
@@ -341,7 +342,8 @@ def test_bad_files_are_one_line_above_the_old_view(show):
     table = random_table(1)
     page = show(table)
     trouble = page.locator(".ax-trouble")
-    for name, text, words in BAD_FILES:
+    picture = ("card.png", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "card.png: is no text but a picture")
+    for name, text, words in [*BAD_FILES, picture]:
         drop(page, name, text)
         until(page, "(w) => document.querySelector('.ax-trouble').textContent.includes(w)", words)
         assert "\n" not in trouble.text_content()

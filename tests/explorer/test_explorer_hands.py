@@ -97,6 +97,15 @@ def test_a_sweep_raises_the_price_to_the_end_and_a_key_stops_it(show):
     assert page.evaluate(PRICE) == price
 
 
+def test_where_motion_is_unwelcome_a_press_goes_to_the_next_stop(show):
+    page = show(random_table(3), reduced_motion="reduce")
+    page.locator("[data-control=lambda]").press("Home")
+    page.get_by_role("button", name="Sweep the price").click()
+    price = page.evaluate(PRICE)
+    page.wait_for_timeout(150)
+    assert page.evaluate(PRICE) == price != "0"
+
+
 def test_a_pinned_price_is_compared_with_the_one_in_use(show):
     table = random_table(3)
     page = show(table)

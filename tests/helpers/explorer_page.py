@@ -151,6 +151,7 @@ def check(page: Page, table: UtilityTable) -> dict:
     assert number["mix"] == shown(100 * mix, 2) + "%"
     assert number["gain"] == "+" + shown(100 * (accuracy - mix), 2)
     counts = np.bincount(labels, minlength=table.k)
+    assert number["least"] == shown(100 * counts[0] / table.n, 0) + "%"
     assert seen["shares"] == [
         [str(b), str(c), f"{shown(100 * c / table.n, 1)}%"]
         for b, c in zip(table.budgets, counts, strict=True)

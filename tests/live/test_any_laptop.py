@@ -12,6 +12,7 @@ import whole_package
 
 from adalib.learn.trees import xgboost  # None on a Mac without its libomp
 
+pytestmark = pytest.mark.nightly
 ROOT = Path(__file__).parent.parent.parent
 
 

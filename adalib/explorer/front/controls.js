@@ -1,8 +1,9 @@
-// The price's slider with its play button, the budget's slider below, and the four numbers that follow them.
+// The price's slider with its play button, the budget's slider below, and the numbers that follow them.
 
 const STEPS = 400; // positions of the price slider; 0 is free
+const STOP = 25; // positions that a press on the play button goes where motion is unwelcome
 const SWEEP = 12000; // milliseconds that the play button takes from one end to the other
-const NUMBERS = { cost: "mean cost", accuracy: "accuracy", mix: "best mix", gain: "gain, points" };
+const NUMBERS = { least: "", cost: "mean cost", accuracy: "accuracy", mix: "best mix", gain: "gain, points" };
 
 class Controls {
   constructor(act, uid) {
@@ -19,9 +20,11 @@ class Controls {
     this.node = h("div", { class: "ax-bar" }, this.price.node, strip);
     this.asked = h("details", { class: "ax-panel" }, h("summary", { text: "Start from a budget instead" }), this.budget.node, this.verdict);
     this.numbers = {};
+    this.keys = {};
     for (const [key, text] of Object.entries(NUMBERS)) {
       this.numbers[key] = h("strong", { "data-number": key });
-      strip.append(h("div", { role: "listitem" }, h("span", { class: "ax-key", text }), this.numbers[key]));
+      this.keys[key] = h("span", { class: "ax-key", text });
+      strip.append(h("div", { role: "listitem" }, this.keys[key], this.numbers[key]));
     }
     this.listen(act);
   }
@@ -60,6 +63,8 @@ class Controls {
   play(act) {
     const at = Number(this.price.input.value);
     const start = at < STEPS ? at : 0;
+    // Who wants no motion goes from stop to stop.
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return act.price(this.toPrice(Math.min(STEPS, start + STOP)));
     const began = performance.now();
     const step = (now) => {
       const to = Math.min(STEPS, Math.round(start + (STEPS * (now - began)) / SWEEP));
@@ -95,6 +100,8 @@ class Controls {
   layout(table) {
     this.range = table.range;
     const { budgetLow, budgetHigh, step, high } = table.range;
+    const [least] = table.setting.budgets;
+    this.keys.least.textContent = table.setting.unit !== "answers" ? `take ${visible(least)}` : least === "1" ? "buy one answer" : `buy ${visible(least)}`;
     set(this.price.box, { max: high });
     set(this.budget.input, { min: budgetLow, max: budgetHigh, step });
   }
@@ -105,7 +112,7 @@ class Controls {
     const cost = fixed(view.cost, range.digits);
     const shownPrice = showPrice(view.lam);
     const text = {
-      cost, accuracy: `${fixed(100 * view.accuracy, 2)}%`,
+      least: `${fixed((100 * view.counts[0]) / table.n, 0)}%`, cost, accuracy: `${fixed(100 * view.accuracy, 2)}%`,
       mix: `${fixed(100 * view.mix, 2)}%`, gain: signed(100 * view.gain, 2),
     };
     for (const key in text) this.numbers[key].textContent = text[key];

@@ -36,6 +36,7 @@ async function readFile(file, slices = new Slices()) {
     throw new BadFile(`${file.name}: cannot be read${gz ? "; is it really a gzip file?" : "."}`);
   }
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) throw new BadFile(`${file.name}: is gzip data; add .gz to its name.`);
+  if (bytes.subarray(0, 512).includes(0)) throw new BadFile(`${file.name}: is no text but a picture or the like; open a CSV or JSON Lines file.`);
   return parse(file.name, decode(file.name, bytes), slices);
 }
 

@@ -2,7 +2,7 @@
 
 class FrontierPanel {
   constructor(act) {
-    Object.assign(this, figure("What the price buys", "Drag the point. Small dots: where the question in view changes its budget."));
+    Object.assign(this, figure("What the price buys", "Drag the point. Dashed: the best mix of settings given to all. Small dots: where the question in view changes its budget."));
     this.node.classList.add("ax-drag");
     draggable(this.svg, (px) => act.budget(this.snap(this.x.invert(px))));
   }
@@ -37,7 +37,7 @@ class FrontierPanel {
     const costs = uniform.map((p) => ({ value: p.cost, text: String(threeDigits(p.cost)) }));
     axes(svg, box, {
       x, y,
-      xTicks: log && uniform.length < 9 ? costs : niceTicks(low, high, 5),
+      xTicks: !log ? niceTicks(low, high, 5) : uniform.length < 9 ? costs : logTicks(low, high),
       yTicks: percentTicks(worst - pad, best + pad / 2),
       xLabel: `average cost (${units}${log ? ", log scale" : ""})`, yLabel: "accuracy",
     });
@@ -85,7 +85,7 @@ class FrontierPanel {
       const px = x(p.cost);
       const py = y(p.accuracy);
       s(svg, "path", { d: `M${px - 7} ${py}l7 -7l7 7l-7 7Z`, class: "ax-uniform", style: paintOf(colours[p.budget]) });
-      write(px, py + 21, `all ${clip(setting.budgets[p.budget], 8)}`);
+      write(px, py + 21, `all ${clip(setting.budgets[p.budget], LONGEST)}`);
     }
     // The mix is named on the longest of its segments that has room.
     const segments = hull.slice(1).map((q, i) => [x(hull[i].cost), x(q.cost)]).sort((p, q) => q[1] - q[0] - (p[1] - p[0]));

@@ -59,6 +59,7 @@ function menuOf(name, models) {
     acc: first.ids.flatMap((_, row) => arms.map((arm) => accuracyOf(models, arm, places, row))),
     budgets: arms.map(({ m, b }) => `${models[m][0]} x${b}`), unit: "cost",
     cost,
+    models: arms.map(({ m }) => models[m][0]),
     colours: armColours(arms.map(({ m }) => m)),
     about: `An answer costs its ${counted ? "tokens times the price of a token" : "price"}: ${prices}.${models.map(([, one]) => one.cut).find(Boolean) ?? ""}`,
   };

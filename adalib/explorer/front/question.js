@@ -54,7 +54,7 @@ class QuestionPanel {
   }
 
   /** The question's accuracies against what they cost, from a cost of 0: there the tangent shows the net value. */
-  drawCurve({ acc, cost, stride, k, units }, row) {
+  drawCurve({ acc, cost, stride, k, units, setting }, row) {
     const { svg, box } = this;
     const points = [...this.bars.keys()].map((j) => ({ cost: cost[row * stride + j], accuracy: acc[row * k + j] }));
     const accuracies = points.map((p) => p.accuracy);
@@ -67,7 +67,17 @@ class QuestionPanel {
     const y = (this.y = linear(low, high, box.bottom, box.top + 8));
     axes(svg, box, { x, y, xTicks: niceTicks(0, most, 5), yTicks: percentTicks(low, high), xLabel: `cost (${units})`, yLabel: "accuracy" });
     this.tangent = s(svg, "path", { class: "ax-tangent" });
-    s(svg, "path", { class: "ax-curve", d: `M${points.map((p) => `${x(p.cost).toFixed(1)} ${y(p.accuracy).toFixed(1)}`).join("L")}` });
+    // One line for each model: their answers are no steps of one curve.
+    const spots = new Map(); // by model
+    [...this.bars.keys()].forEach((j, i) => {
+      const model = setting.models?.[j] ?? "";
+      spots.set(model, [...(spots.get(model) ?? []), { px: x(points[i].cost), py: y(points[i].accuracy) }]);
+    });
+    spots.forEach((line, model) => {
+      s(svg, "path", { class: "ax-curve", d: `M${line.map(({ px, py }) => `${px.toFixed(1)} ${py.toFixed(1)}`).join("L")}` });
+      const { px, py } = line[line.length - 1];
+      if (spots.size > 1) s(svg, "text", { class: "ax-name ax-halo", x: px, y: py > (box.top + box.bottom) / 2 ? py - 11 : py + 20, "text-anchor": "end" }, visible(model));
+    });
     [...this.bars.values()].forEach((bar, i) => {
       s(svg, "circle", { class: "ax-dot", r: 5, cx: x(points[i].cost), cy: y(points[i].accuracy), style: paintOf(bar.paint) });
     });
@@ -110,7 +120,7 @@ class QuestionPanel {
     set(ring, { cx: px, cy: py });
     const left = px > (box.left + box.right) / 2;
     set(label, { x: px + (left ? -12 : 12), y: py + 20 < box.bottom ? py + 20 : py - 12, "text-anchor": left ? "end" : "start" });
-    label.textContent = `takes ${clip(name, 8)}`;
+    label.textContent = `takes ${clip(name, LONGEST)}`;
   }
 }
 

@@ -22,6 +22,7 @@ function ramp(count) {
 /** A setting's own colours, where it has some (a hue per model), else those of budgets. */
 const coloursOf = ({ setting, k }) => setting.colours?.map((hex) => paintFrom(channels(hex))) ?? ramp(k);
 
+const LONGEST = 16; // letters of a budget's name that are shown: a model and a number of answers
 const MOST = 50; // budgets shown one by one; of thousands, a selection, so that the work grows with them and no faster
 
 /** The columns to show: all of them, or some evenly spaced ones and those that must be there. */
@@ -70,6 +71,13 @@ function niceTicks(low, high, count) {
   for (let x = Math.ceil(low / step - 1e-9); x * step <= high + step * 1e-9; x++) ticks.push(x * step);
   const digits = clamp(Math.ceil(-Math.log10(step) - 1e-9), 0, 12);
   return ticks.map((value) => ({ value, text: digits > 4 ? String(threeDigits(value)) : value.toFixed(digits) }));
+}
+
+/** Ticks on a log axis: 1, 2 and 5 of every decade. */
+function logTicks(low, high) {
+  const decades = Array.from({ length: Math.ceil(Math.log10(high / low)) + 1 }, (_, d) => 10 ** (Math.floor(Math.log10(low)) + d));
+  const values = decades.flatMap((one) => [one, 2 * one, 5 * one]).filter((value) => value >= low && value <= high);
+  return values.map((value) => ({ value, text: String(threeDigits(value)) }));
 }
 
 /** Ticks for shares, in percent. */

@@ -96,12 +96,14 @@ function areaNames(svg, { box, y, seen, heights, paints, names }) {
       return [y(heights[i][j]), y(j ? heights[i][j - 1] : 0)];
     };
     let best = { room: 0 };
-    for (let px = box.left + 22; px < box.right - 16; px += 6) {
-      const bands = [band(px - 12), band(px), band(px + 12)];
+    const name = clip(text, LONGEST);
+    const half = 4 + name.length * 3.3;
+    for (let px = box.left + half; px < box.right - half; px += 6) {
+      const bands = [band(px - half), band(px), band(px + half)];
       const top = Math.max(...bands.map((b) => b[0]));
       const bottom = Math.min(...bands.map((b) => b[1]));
       if (bottom - top > best.room) best = { room: bottom - top, px, py: (top + bottom) / 2 };
     }
-    if (best.room > 13) nameOn(svg, best.px, best.py + 4, clip(text, 8), paints[j]);
+    if (best.room > 13) nameOn(svg, best.px, best.py + 4, name, paints[j]);
   });
 }

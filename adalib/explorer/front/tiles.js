@@ -59,7 +59,7 @@ class TilesPanel {
     this.hint.textContent = "One square per question; those above keep a larger budget longer. Point at one, or tap it.";
     // A legend of thousands of budgets would be longer than the map; the table below the areas has them all.
     const named = setting.budgets.length > 16 ? [0, setting.budgets.length - 1] : setting.budgets.keys();
-    this.legend.replaceChildren("budget ", ...[...named].flatMap((j) => [chip(colours[j].fill), `${clip(visible(setting.budgets[j]), 8)} `]));
+    this.legend.replaceChildren("budget ", ...[...named].flatMap((j) => [chip(colours[j].fill), `${clip(visible(setting.budgets[j]), LONGEST)} `]));
   }
 
   move({ table, state, row, colours }, view) {

@@ -1,0 +1,56 @@
+"""What a reader on a slow line waits for: the bytes that a page names, packed for the line."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKED = {".woff2", ".png"}
+TEXT, EXPLORER = 400_000, 900_000
+# A font arrives when a page has letters of it; the serif and the sans always.
+FONTS = {
+    "serif.woff2": "<p",
+    "sans.woff2": "<p",
+    "serif-italic.woff2": "<em",
+    "mono.woff2": "<code",
+    "math.woff2": "<math",
+}
+
+
+@cache
+def sent(file: Path) -> int:
+    """How many bytes a host sends for a file."""
+    content = file.read_bytes()
+    return len(content if file.suffix in PACKED else gzip.compress(content))
+
+
+def weigh(page: Path, html: Path) -> int:
+    """How many bytes a page, what its head names and its explorers make; figures come later."""
+    text = page.read_text(encoding="utf-8")
+    text = re.sub(
+        r"<(noscript|script)>.*?</\1>", "", text, flags=re.S
+    )  # what names files for a disk
+    named = re.findall(r'<script [^>]*src="([^"?]+)', text)
+    named += re.findall(r'<link [^>]*href="([^"?]+\.css)', text)
+    files = {(page.parent / name).resolve() for name in named}
+    files |= {html / "_static/fonts" / name for name, sign in FONTS.items() if sign in text}
+    brought = re.findall(r'data-(?:program|settings)="(\w+)"', text)
+    files |= {html / f"_static/explorer/{name}.js" for name in brought}
+    return sent(page) + sum(sent(file) for file in files)
+
+
+@pytest.mark.parametrize("name", ["book/intro", "book/glossary", "book/summary"])
+def test_text_page_is_light(html, name):
+    assert weigh(html / f"{name}.html", html) < TEXT
+
+
+def test_explorer_is_light(html):
+    assert weigh(html / "notebooks/explorer.html", html) < EXPLORER
+
+
+def test_no_page_loads_icons_that_nobody_uses(html):
+    assert not [*html.rglob("fontawesome*.js"), *html.rglob("fa-*.woff2")]
