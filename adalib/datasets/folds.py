@@ -34,7 +34,7 @@ _NAME = re.compile(r"\b[A-Z]\w*")
 def members(responses: Responses | Menu, groups: Sequence | None) -> np.ndarray:
     """Return the group of every question, numbered in the order of appearance.
 
-    Without ``groups``, questions with the same text are one group, whatever its spaces and capitals.
+    Without ``groups``, questions with the same text, whatever its spaces and capitals, are one.
     """
     n = responses.n
     if n < FEWEST:
