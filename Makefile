@@ -96,7 +96,7 @@ test-all: test lowest  ## check that, and what takes long: see README
 # The lowest version of each dependency that pyproject.toml names, with what tests/conftest.py imports.
 lowest:  ## run the core's tests with the oldest libraries that are promised to do
 	@$(PYTHON) -m venv --clear _build/lowest
-	@grep -o '"[a-z0-9-]*>=[0-9.]*' pyproject.toml | sed 's/"//; s/>=/==/' | grep -v setuptools > _build/lowest.txt
+	@grep -o '"[a-z][a-z0-9-]*>=[0-9.]*' pyproject.toml | sed 's/"//; s/>=/==/' | grep -v setuptools > _build/lowest.txt
 	@_build/lowest/bin/python -m pip --disable-pip-version-check --quiet install -c _build/lowest.txt \
 	  -e ".[learn,math,client,serve,pages]" nbformat pyyaml $$(grep -E '^(pytest|hypothesis|beautifulsoup4|fonttools|brotli)' requirements-test.txt)
 	@_build/lowest/bin/python tests/helpers/whole_package.py _build
