@@ -20,10 +20,10 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework exam slides quizzes wheel test test-all report lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework exam competition slides quizzes wheel test test-all lowest report lint browser bench strip lock clean distclean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 # The package is packed when the notebooks have run, and then lies where the pages offer it.
 book: $(VENV)/book.stamp  ## build the book; it says why notebooks run
@@ -60,6 +60,9 @@ homework: book  ## homework with a secret of yours, in _build/homework (ROSTER=i
 exam: $(VENV)/book.stamp browser  ## an exam with new numbers from your secret, and its key apart, in _build/exam (NAME=autumn SECRET=...)
 	@NAME="$(NAME)" SECRET="$(SECRET)" $(EDITIONS) exam
 
+competition: $(VENV)/book.stamp  ## beat the price: an open part and a starter to hand out, in _build/competition (SECRET=... SET=answers.jsonl BUDGET=3 OUT=folder)
+	@SECRET="$(SECRET)" SET="$(SET)" BUDGET="$(BUDGET)" OUT="$(OUT)" $(EDITIONS) competition
+
 slides: book  ## decks for the chapters of the two-week plan, for a projector, in _build/slides
 	@$(EDITIONS) slides
 
@@ -88,7 +91,16 @@ test: book  ## check style, the package, the book in a browser, a real model
 
 # What is slow and seldom finds what `make test` does not: tests marked "nightly".
 test-all: NIGHTLY := -m ""
-test-all: test  ## check that, and what takes long: see README
+test-all: test lowest  ## check that, and what takes long: see README
+
+# The lowest version of each dependency that pyproject.toml names, with what tests/conftest.py imports.
+lowest:  ## run the core's tests with the oldest libraries that are promised to do
+	@$(PYTHON) -m venv --clear _build/lowest
+	@grep -o '"[a-z][a-z0-9-]*>=[0-9.]*' pyproject.toml | sed 's/"//; s/>=/==/' | grep -v setuptools > _build/lowest.txt
+	@_build/lowest/bin/python -m pip --disable-pip-version-check --quiet install -c _build/lowest.txt \
+	  -e ".[learn,math,client,serve,pages]" nbformat pyyaml $$(grep -E '^(pytest|hypothesis|beautifulsoup4|fonttools|brotli)' requirements-test.txt)
+	@_build/lowest/bin/python tests/helpers/whole_package.py _build
+	@_build/lowest/bin/python -m pytest -p no:cacheprovider $(addprefix tests/,test_table.py test_cli.py solve vote datasets learn serve)
 
 report: $(VENV)/book.stamp  ## print words, minutes, prompts and quizzes of every chapter, beside what we aim at
 	@PYTHONPATH=book $(PY) book/guidance.py

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Cost, Responses
     from adalib.evaluate.scores import HeldOutRow
-    from adalib.table import UtilityTable
+    from adalib.extras import install_words
+from adalib.extras import install_words
+from adalib.table import UtilityTable
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
@@ -159,8 +161,7 @@ def _missing_extra(error: ImportError) -> str:
     library = str(getattr(cause, "name", "")).partition(".")[0]
     if library not in _EXTRAS:
         raise error
-    extra = _EXTRAS[library]
-    return f"this needs {library}, which is missing; run pip install 'adalib-book[{extra}]'"
+    return f"this needs {library}, which is missing; run {install_words(_EXTRAS[library])}"
 
 
 @app.command
@@ -269,6 +270,8 @@ def evaluate(
     policy: Annotated[tuple[str, ...], cyclopts.Parameter(negative=())] = (),
     all: Flag = False,
     why: Flag = False,
+    report: str | None = None,
+    worth: float | None = None,
     json: Flag = False,
 ) -> None:
     """Say whether adaptive allocation pays on a file of sampled answers, held out.
@@ -299,12 +302,18 @@ def evaluate(
         Print every policy at every target.
     why : bool
         Say how the gain was tested.
+    report : str
+        A page to write, with the verdict, a figure, every policy, and how it was tested.
+    worth : float
+        With --report and --cost dollars: what a right answer is worth, drawn as the price.
     json : bool
         Print one JSON object and nothing else.
     """
     from adalib.datasets.folds import seen_groups
+    from adalib.datasets.responses import Responses
     from adalib.evaluate.compare import answer_cost, compare
     from adalib.evaluate.heldout import Protocol
+    from adalib.evaluate.report import page
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import reasons, summary, verdict
 
@@ -312,6 +321,11 @@ def evaluate(
     own = _own_policies(policy)
     paid = _cost(cost, prices)
     dollars = answer_cost(answers, paid) if cost == "dollars" else None
+    if worth is not None and (report is None or dollars is None or worth <= 0):
+        raise ValueError(
+            f"--worth {worth:g} is drawn on the page: give a number above 0, --report PAGE, and "
+            "--cost dollars with --prices"
+        )
     rows = compare(answers, targets, budgets, cost=paid, groups=groups, policies=own)
     seen = seen_groups(answers.ids, answers.questions) if groups is None else None
     rows_by_group = None
@@ -322,6 +336,15 @@ def evaluate(
         )
     sentences = verdict(rows, groups=rows_by_group)
     tested = reasons(rows, groups=rows_by_group)
+    by = "" if groups is None else f" by {groups}"
+    held = f"Held out{by}, {answers.n:,} questions with {answers.samples} samples"
+    if report is not None:
+        unit = "average answers" if isinstance(answers, Responses) else "the prices of the file"
+        each = "" if dollars is None else f", each ${dollars:.3g}"
+        counted = "answers" if cost == "samples" else cost
+        notes = [f"What is paid: {counted}. Costs are in {unit}{each}. {held}.", tested]
+        html = page(rows, Path(file).name, sentences, notes, dollars, worth)
+        Path(report).write_text(html, encoding="utf-8")
     if json:
         promised = [_promised(row) for row in rows]
         _print_json({"rows": promised, "verdict": sentences, "why": tested})
@@ -333,9 +356,9 @@ def evaluate(
     else:
         print(summary(rows, dollars).to_string(index=False))
         print("Accuracies in percent, gains in points, with 95% intervals; every policy: --all")
-    by = "" if groups is None else f" by {groups}"
-    held = f"Held out{by}, {answers.n:,} questions with {answers.samples} samples"
     print(textwrap.fill(f"{held}. {tested}", 100) if why else f"{held}; how it was tested: --why")
+    if report is not None:
+        print(f"wrote {report}; open it in a browser, no network needed")
     print(_next_step(file, answers, rows))
 
 

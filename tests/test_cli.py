@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,18 @@ def test_dollars_are_printed_beside_answers(file, answers, rows, tmp_path, capsy
     told = capsys.readouterr().out
     assert f"{2 * billed.tokens.mean():.0f} of them cost ${dollars:g}" in told
     assert adalib.Router.load(out).controller.budget == pytest.approx(2 * billed.tokens.mean())
+
+
+def test_a_report_is_a_page_with_the_verdict(file, rows, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
+    page = tmp_path / "page.html"
+    assert main(["evaluate", file, "--report", str(page)]) == 0
+    assert f"wrote {page}" in capsys.readouterr().out
+    html = page.read_text(encoding="utf-8")
+    for text in (verdict(rows), reasons(rows), "30 questions with 16 samples"):
+        assert escape(text) in html
+    assert main(["evaluate", file, "--report", str(page), "--worth", "1"]) == 2
+    assert "--cost dollars" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,8 @@ def test_a_command_names_the_extra_that_it_misses(tmp_path, installed, command):
     words = [places.get(word, word) for word in command.split()]
     done = subprocess.run(lean(installed, *words), capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 2
-    assert f"run pip install 'adalib-book[{NEEDS[command]}]'" in done.stderr
+    wanted = f"adalib-book[{NEEDS[command]}] @ {ROOT.as_uri()}"  # no index has the name
+    assert f"run pip install '{wanted}'" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
 

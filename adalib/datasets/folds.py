@@ -34,7 +34,7 @@ _NAME = re.compile(r"\b[A-Z]\w*")
 def members(responses: Responses | Menu, groups: Sequence | None) -> np.ndarray:
     """Return the group of every question, numbered in the order of appearance.
 
-    Without ``groups``, questions with the same text are one group.
+    Without ``groups``, questions with the same text, whatever its spaces and capitals, are one.
     """
     n = responses.n
     if n < FEWEST:
@@ -45,7 +45,8 @@ def members(responses: Responses | Menu, groups: Sequence | None) -> np.ndarray:
     if groups is None:
         # Copies of a question must not be on both sides. If there are only a few texts for all
         # questions, they are kinds of questions, and learning about a kind is fair.
-        groups = responses.questions if len(set(responses.questions)) >= FEWEST else range(n)
+        texts = [_as_compared(text) for text in responses.questions]
+        groups = texts if len(set(texts)) >= FEWEST else range(n)
     member = group_numbers(groups, n)
     if not member.any():
         raise DataError(
@@ -163,10 +164,16 @@ def seen_groups(ids: Sequence[str], questions: Sequence[str]) -> SeenGroups | No
             return SeenGroups(names, "ids")
     texts = ["" if isinstance(text, QuestionWithFeatures) else str(text) for text in questions]
     templates = [_template(text) for text in texts]
-    template_of = dict(zip(texts, templates, strict=True))  # copies of a text are no relatives
+    copies = [_as_compared(text) for text in texts]
+    template_of = dict(zip(copies, templates, strict=True))  # copies of a text are no relatives
     if all(texts) and len(set(templates)) > 1 and _most_have_relatives([*template_of.values()]):
         return SeenGroups(templates, "texts")
     return None
+
+
+def _as_compared(text: str) -> str:
+    """Return a text without capitals and needless spaces, by which copies are found."""
+    return " ".join(text.casefold().split())
 
 
 def _most_have_relatives(labels: Sequence[str]) -> bool:
@@ -177,4 +184,4 @@ def _most_have_relatives(labels: Sequence[str]) -> bool:
 
 def _template(text: str) -> str:
     """Return a text with its numbers and its names left out."""
-    return " ".join(_NAME.sub("@", _NUMBER.sub("#", text)).split())
+    return _as_compared(_NAME.sub("@", _NUMBER.sub("#", text)))

@@ -31,16 +31,18 @@ def watch(
     *,
     cost: Cost = "samples",
     seed: int = 1,
+    orders: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play every question back in several orders; return what each costs, and its accuracy.
 
     ``policy`` is fitted and ``most`` the answers that a question can get. Every order is shown to
     a copy of its own: otherwise a policy that remembers a question would know how it goes on.
+    Orders so few that the answers are enough for all share none of them.
     """
-    orders, size = orders_and_size(responses)
+    usual, size = orders_and_size(responses)
 
     def outcome(piece: Responses, _: Any, begin: int) -> list[np.ndarray]:
-        streams = make_streams(piece, most, repeats=orders, seed=seed + begin, cost=cost)
+        streams = make_streams(piece, most, repeats=orders or usual, seed=seed + begin, cost=cost)
         values = streams.votes().value
         figures = np.empty((2, len(streams.question)))
         per_question = len(streams.question) // piece.n

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adalib.extras import install_words
 from adalib.vote.plain import COMMAND, WORD, Key, plain_form, value_key
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _judge() -> ModuleType | None:
     except ModuleNotFoundError as error:
         warnings.warn(
             f"formulas are compared letter by letter, because {error.name} is missing; "
-            "run pip install 'adalib-book[math]' to compare them as mathematics",
+            f"run {install_words('math')} to compare them as mathematics",
             stacklevel=2,
         )
         return None

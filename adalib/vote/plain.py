@@ -26,9 +26,12 @@ LONGEST_ANSWER = 1_000
 #: A number without a sign: thousands commas, decimals, a power of ten.
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?|\.\d+"
 _LATEX_FRACTION = r"\\[dtc]?frac\s?(?:\{\s?-?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)"
+# A number as much of Europe writes it, which no other reading fits: 1.000,50 and 1.234.567.
+_DOTTED = r"\d{1,3}(?:(?:\.\d{3})+,\d{1,2}|(?:\.\d{3}){2,})(?![\d.,]*\d)"
 #: A number anywhere in a text, with its sign, its dollar and its percent.
 NUMBER = re.compile(
-    rf"(?<![\w.])[-+]?\$?(?:{_LATEX_FRACTION}|\d+ \d+/\d+|\d+/\d+|{DIGITS})\s?(?:\\?%)?(?!\w)"
+    rf"(?<![\w.])[-+]?\$?(?:{_LATEX_FRACTION}|\d+ \d+/\d+|\d+/\d+|{_DOTTED}|{DIGITS})"
+    r"\s?(?:\\?%)?(?!\w)"
 )
 # A text that is one number: \frac{1}{2} or \frac12, 2 1/2 or 1/2, or digits.
 _VALUE = re.compile(
@@ -73,6 +76,8 @@ _FORMULA_WITH_UNIT = re.compile(
 _ASIDE = re.compile(r"(?<=\d) \((?:[\d\s.,+*/=%-]{1,40}|[a-zA-Z]{3}[a-zA-Z\s]{0,40})\)$")
 _VARIABLE = re.compile(r"[a-zA-Z](?:_?\w|_\{\w{1,3}\}|\(\w\))?")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_WITH_DOTS = re.compile(rf"(?<![\d.,]){_DOTTED}")
+_COMMA_AS_POINT = str.maketrans(",", ".", ".")
 _TYPESETTING = [
     (re.compile(pattern), plain)
     for pattern, plain in [
@@ -121,6 +126,7 @@ def plain_form(answer: str) -> str:
         return next(letter for letter in choice.groups() if letter).upper()
     text = _right_side(text)
     if not _has_bracket(text):  # (1,200) is a pair
+        text = _WITH_DOTS.sub(lambda number: number.group().translate(_COMMA_AS_POINT), text)
         text = _THOUSANDS.sub(lambda number: number.group().replace(",", ""), text)
     return _without_unit(text)
 

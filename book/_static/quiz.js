@@ -83,13 +83,40 @@
     return found;
   }
 
+  // Who skips one skips them all, in the whole book, until they are covered again.
+  const lifts = [];
+  let skips = false;
+  try {
+    skips = localStorage.getItem("adalib-skips") !== null;
+  } catch {
+    // a browser may forbid its memory
+  }
+
+  function skipAll(is) {
+    try {
+      if (is) localStorage.setItem("adalib-skips", "yes");
+      else localStorage.removeItem("adalib-skips");
+    } catch {
+      // it lasts as long as the page
+    }
+    if (is) lifts.forEach((lift) => lift());
+    else location.reload();
+  }
+
+  function quietButton(text, press) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "prompt-skip", textContent: text });
+    button.addEventListener("click", press);
+    return button;
+  }
+
   // It is veiled until the reader commits, skips, or wants something of it. It stays readable to a screen reader, and on
   // paper there is no veil.
   function veil(box) {
     const rest = telling(box);
-    if (!rest.length || rest.some((each) => location.hash.length > 1 && each.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`))) return () => {};
-    const skip = document.createElement("button");
-    Object.assign(skip, { type: "button", className: "prompt-skip", textContent: "Skip and read on" });
+    if (rest.length && skips) box.append(quietButton("Cover answers until I commit", () => skipAll(false)));
+    if (!rest.length || skips || rest.some((each) => location.hash.length > 1 && each.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`))) return () => {};
+    const skip = quietButton("Skip such questions and read on", () => skipAll(true));
     const lift = () => {
       rest.forEach((each) => each.classList.remove("adalib-veiled"));
       skip.remove();
@@ -98,7 +125,7 @@
       each.classList.add("adalib-veiled");
       for (const sign of ["pointerdown", "focusin"]) each.addEventListener(sign, lift, { once: true });
     }
-    skip.addEventListener("click", lift);
+    lifts.push(lift);
     box.append(skip);
     return lift;
   }

@@ -114,10 +114,12 @@ def _written(row: Mapping[str, Any]) -> dict[str, Any]:
         "hints": "; ".join(f"{name}: {hint}" for name, hint in row.get("hints", {}).items()),
         "note": "; ".join([*row.get("faults", []), *row["note"]]),
     }
-    harmless = {
-        name: f"'{text}" if text.startswith(_FORMULA) else text for name, text in texts.items()
-    }
-    return {**row, **harmless}
+    return {**row, **{name: harmless(text) for name, text in texts.items()}}
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet runs."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _write_slips(rows: Sequence[Mapping[str, Any]], sheet: Mapping[str, Any], to: Path) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import adalib
+from adalib.datasets.loading import data_folder
 
 #: What to say where nothing confines a submission.
 MEND = (
@@ -56,17 +57,18 @@ def start(
     stdin: IO | int,
     stdout: IO | int,
     judge: bool = True,
+    data: bool = True,
     as_nobody: bool = False,
 ) -> subprocess.Popen:
     """Start this Python with some words; ``folder`` is its own where there is no bubblewrap.
 
-    Without ``judge`` it does not find adabook, with its brute forces. ``as_nobody`` is for root in
-    a container of one submission.
+    Without ``judge`` it does not find adabook, with its brute forces, and without ``data`` no
+    recorded answers. ``as_nobody`` is for root in a container of one submission.
     """
     home = "/tmp" if bubblewrap() else str(folder)
     words = [sys.executable, "-P", *command]
     if bubblewrap():
-        words = [bubblewrap(), *_walls(judge), *words]
+        words = [bubblewrap(), *_walls(judge, data), *words]
     paths = [str(Path(adalib.__file__).resolve().parents[1]), *([str(_HERE.parent)] * judge)]
     environment = {"HOME": home, "TMPDIR": home, "USER": "student", "PATH": os.environ["PATH"]}
     environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8"}
@@ -97,7 +99,7 @@ def end(process: subprocess.Popen) -> None:
                 pipe.close()
 
 
-def _walls(judge: bool = True) -> Iterator[str]:
+def _walls(judge: bool = True, data: bool = True) -> Iterator[str]:
     """What bubblewrap is told: what can be read, and that nothing else is there."""
     yield from ("--unshare-all", "--die-with-parent", "--new-session", "--proc", "/proc")
     yield from ("--dev", "/dev", "--chdir", "/tmp")
@@ -107,6 +109,8 @@ def _walls(judge: bool = True) -> Iterator[str]:
         yield from ("--ro-bind-try", place, place)
     if not judge:
         yield from ("--tmpfs", str(_HERE))
+    for folder in () if data else {data_folder(), data_folder().resolve()}:
+        yield from ("--tmpfs", str(folder))
 
 
 def _python() -> Iterator[Path]:
@@ -114,7 +118,7 @@ def _python() -> Iterator[Path]:
     package = Path(adalib.__file__).resolve().parent
     program = Path(sys.executable)
     prefixes = [Path(sys.prefix), Path(sys.base_prefix), program.resolve().parents[1]]
-    for place in [*prefixes, package, package.parent / "data", _HERE]:
+    for place in [*prefixes, package, data_folder(), _HERE]:
         if place != Path("/"):
             yield from (place, place.resolve())
 

@@ -2,8 +2,9 @@
 
 ``live`` puts Python next to the built book. ``lab`` writes the notebooks for `make lab`,
 ``student`` the edition to hand out, ``instructor`` a teacher's pack, ``homework`` the
-assignments with their autograders, ``exam`` an exam with its key, ``slides`` the marked cells as
-decks, ``quizzes`` the questions for Moodle, ``pdf`` the whole book as one file.
+assignments with their autograders, ``exam`` an exam with its key, ``competition`` what a class gets
+to beat the price, ``slides`` the marked cells as decks, ``quizzes`` the questions for Moodle,
+``pdf`` the whole book as one file.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from adabook.grade import file_name
+from adalib.datasets.loading import load
+from adalib.datasets.responses import Responses
 from contents import pages
 from editions.assignments import write_chapter, write_homework
+from editions.competition import write_competition
 from editions.exam import write_exam
 from editions.handout import hand_out
 from editions.pack import write_pack
@@ -176,6 +180,20 @@ def _exam(root: Path) -> None:
     print(f"The exam:  {exam}\nIts key:   {key}")
 
 
+def _competition(root: Path) -> None:
+    """A competition: an open part to hand out, and a kept part to rank by."""
+    target = Path(os.environ.get("OUT", "") or root / "_build" / "competition")
+    budget = os.environ.get("BUDGET", "") or "3"
+    try:
+        answers = load(os.environ.get("SET", "") or "gsm8k-gpt4omini")
+        if not isinstance(answers, Responses):
+            raise ValueError(f"{answers.source}: has several models; give the answers of one")
+        write_competition(answers, read_secret(target / "keep"), float(budget), target)
+    except ValueError as error:
+        raise EditionError(f"make competition: {error}") from None
+    print(f"Hand out  {target}/hand-out  and keep  {target}/keep")
+
+
 def _slides(root: Path) -> None:
     """A deck for every chapter that marks slides."""
     _check_built(root)
@@ -210,6 +228,7 @@ _EDITIONS: dict[str, Callable[[Path], None]] = {
     "instructor": _instructor,
     "homework": _homework,
     "exam": _exam,
+    "competition": _competition,
     "slides": _slides,
     "quizzes": _quizzes,
     "pdf": _pdf,

@@ -51,7 +51,8 @@ def write(app, exception) -> None:
     folder = built / "_sources" / "notebooks"
     for name, notebook in notebooks.items():
         nbformat.write(notebook, folder / name)
-    write_pages(root, built, executed, notebooks, app.config.html_baseurl)
+    address = app.config.html_baseurl
+    write_pages(root, built, executed, notebooks, address, app.env.get_doctree)
 
 
 def setup(app) -> dict:

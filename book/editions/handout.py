@@ -88,7 +88,7 @@ def cut_book(built: Path, target: Path, notebooks: Mapping[str, NotebookNode]) -
     (sources / "notebooks").mkdir()
     for name, notebook in notebooks.items():
         nbformat.write(notebook, sources / "notebooks" / name)
-        text = notebook_as_markdown(notebook)
+        text = notebook_as_markdown(notebook, {})  # what cells show may answer what is asked
         (target / "notebooks" / name).with_suffix(".md").write_text(text, encoding="utf-8")
     for name in TEACHERS:
         (target / f"{name}.html").unlink(missing_ok=True)

@@ -1,16 +1,20 @@
 """Each page as Markdown next to its HTML, and ``llms.txt``, which lists them for assistants.
 
-The Markdown has the text, with its numbers filled in, and the cells that the page shows. Figures,
-games and lists, which need a browser, are left out. ``llms.txt`` is as llmstxt.org describes it.
+The Markdown has the text, with its numbers filled in, the cells that the page shows, what they
+print, their tables, and the captions of figures and games, which themselves need a browser.
+``llms.txt`` is as llmstxt.org describes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import nbformat
 import yaml
+from bs4 import BeautifulSoup
+from docutils import nodes
 from nbformat import NotebookNode
 
 from contents import Page, pages
@@ -23,15 +27,68 @@ _TO_NOTEBOOK = re.compile(r"(\]\([\w./-]+)\.ipynb(?=[#)])")
 _TO_CHAPTER = re.compile(r"\]\((?=\w+\.ipynb[)#])")
 
 
-def notebook_as_markdown(notebook: NotebookNode) -> str:
-    """Return a notebook of `live_notebooks` as Markdown, without the cells that only draw."""
+def notebook_as_markdown(notebook: NotebookNode, outputs: Mapping[str, str]) -> str:
+    """Return a notebook of `live_notebooks` as Markdown; ``outputs`` are those of its cells."""
     parts = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             parts.append(cell.source)
-        elif cell.id != "install" and not HIDDEN & set(cell.metadata.get("tags", [])):
-            parts.append(f"```python\n{cell.source}\n```")
+        elif cell.id != "install":
+            if not HIDDEN & set(cell.metadata.get("tags", [])):
+                parts.append(f"```python\n{cell.source}\n```")
+            parts += [outputs[cell.id]] if cell.id in outputs else []
     return _linked("\n\n".join(parts))
+
+
+def cell_outputs(doctree: nodes.document, ids: Sequence[str]) -> dict[str, str]:
+    """Return what the cells of a page print and tabulate, by the ids of all its cells."""
+    outputs: dict[str, list[str]] = {}
+    for cell in doctree.findall(lambda node: _is(node, "cell_code")):
+        for output in cell.findall(lambda node: _is(node, "cell_code_output")):
+            shown = outputs.setdefault(ids[cell["cell_index"]], [])
+            for node in output.findall(nodes.raw):
+                tables = BeautifulSoup(node.astext(), "html.parser").find_all("table")
+                shown += [as_pipes(str(table)) for table in tables]
+            for node in output.findall(nodes.literal_block):
+                if not _has_page_form(node):
+                    shown.append(f"```\n{node.astext().rstrip()}\n```")
+    return {id_: "\n\n".join(shown) for id_, shown in outputs.items() if shown}
+
+
+def _is(node: nodes.Node, element: str) -> bool:
+    """Whether a node is such a part of a notebook."""
+    return isinstance(node, nodes.container) and node.get("nb_element") == element
+
+
+def _has_page_form(text: nodes.literal_block) -> bool:
+    """Whether a text stands in for the HTML of a page, which has the same in another form."""
+    forms = text.parent.parent.children if _is(text.parent.parent, "mime_bundle") else []
+    return any(form.get("mime_type") == "text/html" for form in forms)
+
+
+def as_pipes(table: str) -> str:
+    """Return an HTML table as Markdown, its caption above it.
+
+    >>> table = "<table><caption>Two</caption><tr><th>a</th><th>b</th></tr><tr><td>1|2</td>"
+    >>> print(as_pipes(table + "<td>3</td></tr></table>"))
+    Two
+    <BLANKLINE>
+    | a | b |
+    |---|---|
+    | 1\\|2 | 3 |
+    """
+    markup = BeautifulSoup(table, "html.parser")
+    rows = [
+        [
+            " ".join(cell.get_text(" ").split()).replace("|", "\\|")
+            for cell in row.find_all(["th", "td"])
+        ]
+        for row in markup.find_all("tr")
+    ]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines.insert(1, "|" + "---|" * max(map(len, rows), default=1))
+    caption = markup.caption.get_text() + "\n\n" if markup.caption else ""
+    return caption + "\n".join(lines)
 
 
 def page_as_markdown(page: Page, book: Book) -> str:
@@ -74,18 +131,25 @@ def llms_txt(root: Path, address: str) -> str:
 
 
 def write_pages(
-    root: Path, built: Path, executed: Path, notebooks: Mapping[str, NotebookNode], address: str
+    root: Path,
+    built: Path,
+    executed: Path,
+    notebooks: Mapping[str, NotebookNode],
+    address: str,
+    doctree_of: Callable[[str], nodes.document],
 ) -> None:
     """Write the Markdown of every page of a build, and the list.
 
     ``notebooks`` are those of `live_notebooks`; ``executed`` and ``address`` are as there and in
-    `llms_txt`.
+    `llms_txt`; ``doctree_of`` returns what Sphinx read of a page.
     """
     book = read_book(root, executed)
     for page in pages(root):
         if page.path.suffix == ".md":
             text = page_as_markdown(page, book)
         else:
-            text = notebook_as_markdown(notebooks[page.path.name])
+            ids = [cell.id for cell in nbformat.read(page.path, as_version=4).cells]
+            outputs = cell_outputs(doctree_of(page.name), ids)
+            text = notebook_as_markdown(notebooks[page.path.name], outputs)
         (built / f"{page.name}.md").write_text(text, encoding="utf-8")
     (built / "llms.txt").write_text(llms_txt(root, address), encoding="utf-8")

@@ -37,3 +37,10 @@ def test_a_page_as_markdown_is_named_in_its_head_and_leads_only_to_files_that_ar
     assert not re.findall(r"\{[\w:-]+\}`|^:{3,}|^```\{", text, re.M)
     for target in re.findall(r"\]\(((?!https?:|mailto:)[^)#\s]+)", prose):
         assert (file.parent / target).exists(), target
+
+
+def test_a_page_as_markdown_has_what_its_cells_print_and_tabulate(html):
+    printed = (html / "notebooks/03_budgets.md").read_text("utf-8")
+    assert "```\nslope 0.40: accuracy +0.40 for 1 more\n" in printed
+    tabled = (html / "notebooks/13_verdict.md").read_text("utf-8")
+    assert re.search(r"^\| policy \|.*\n\|(---\|)+\n\| one answer each \|", tabled, re.M)

@@ -46,4 +46,5 @@ def test_the_bill_of_readme_and_first_page_is_that_of_the_chapter(glued):
     bills = [float(glued[name]) for name in ("deploy_bill", "deploy_mix_bill")]
     words = "${:.2f} instead of ${:.2f}".format(*bills)
     for page in ("README.md", "book/intro.md"):
-        assert words in (ROOT / page).read_text(encoding="utf-8")
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert words in text.replace("\\$", "$")  # a page escapes what would open a formula

@@ -181,6 +181,18 @@ def test_prompts_take_a_number_or_a_choice(play):
     assert page.locator(".adalib-veiled").count() == 0
 
 
+def test_who_skips_one_prompt_skips_all(play):
+    two = f"<section>{PROMPT}<p>The answer.</p></section>" * 2
+    page = play(two, "quiz.js")
+    assert page.locator(".adalib-veiled", has_text="The answer.").count() == 2
+    page.get_by_role("button", name="Skip").first.tap()
+    assert page.locator(".adalib-veiled").count() == 0
+    page.reload()
+    assert page.locator(".adalib-veiled").count() == 0
+    page.get_by_role("button", name="Cover answers").first.tap()
+    page.locator(".adalib-veiled").first.wait_for()
+
+
 @pytest.mark.parametrize("name", [page.name for page in chapters(appendices=False)])
 def test_a_prompt_has_one_right_option_and_explains_each(html, name):
     page = soup(name)

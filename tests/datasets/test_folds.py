@@ -77,3 +77,5 @@ def test_templates_are_seen_where_only_numbers_and_names_differ():
     assert (
         seen_groups(ids, ["the same text"] * 4 + ["another"] * 4) is None
     )  # copies, not relatives
+    near = ["How many? ", "how many?", " How  many?", "HOW MANY?"]
+    assert seen_groups(ids, near + [f"{text} of 3" for text in near]) is None

@@ -155,6 +155,8 @@ def test_copies_and_groups_stay_together(answers_by_word):
     texts = [f"question {i // 3}" for i in range(answers_by_word.n)]
     thrice = replace(answers_by_word, questions=texts)
     assert members(thrice, None).tolist() == [i // 3 for i in range(answers_by_word.n)]
+    near = [text.upper() if i % 3 == 1 else f" {text}  " for i, text in enumerate(texts)]
+    assert members(replace(thrice, questions=near), None).tolist() == members(thrice, None).tolist()
     kinds = replace(answers_by_word, questions=["easy", "hard"] * 120)  # kinds, not copies
     assert members(kinds, None).tolist() == list(range(answers_by_word.n))
     family = np.arange(answers_by_word.n) % 7

@@ -43,6 +43,9 @@ EXTRACTED = [
     ("1250", r"\boxed{\$1{,}250.}"),
     ("1250.00", "It costs $1,250.00."),
     ("1234", "#### 1,234"),
+    ("1000.50", "It costs 1.000,50.", "Answer: 1.000,50 €"),
+    ("1234567", "There are 1.234.567 of them."),
+    ("500", "1.000,500"),  # no way to write one number
     ("C", r"\boxed{\text{(C)}}"),
     ("B", "Answer: (B) Paris", "Answer: B because it is warm"),
     (r"\{1, 2\}", r"\boxed{\{1, 2\}}"),

@@ -477,6 +477,41 @@ EXERCISES["costs", "joined"] = Build(
 )
 
 
+def _draw_timings(rng: np.random.Generator) -> Case:
+    """Draw seconds for some numbers of answers side by side."""
+    runs = rng.integers(2, 6)
+    count = np.sort(rng.choice(np.arange(1.0, 17.0), size=runs, replace=False))
+    return {"count": count, "seconds": rng.integers(1, 9, runs) / 4 + count * rng.uniform(0, 2)}
+
+
+EXERCISES["costs", "fitted"] = Build(
+    inputs=Inputs(
+        draw=_draw_timings,
+        axes={"count": ("run",), "seconds": ("run",)},
+        valid=lambda case: np.unique(case["count"]).size > 1,
+    ),
+    brute_force=lambda count, seconds: np.linalg.lstsq(
+        np.column_stack([np.ones(len(count)), count]), np.asarray(seconds), rcond=None
+    )[0],
+    hint="this is a regression of the seconds on the number of answers; p is its constant",
+    more="numpy.polyfit with degree 1 gives the slope first, then the constant",
+    mistakes={
+        "the two numbers are swapped: p comes first": (
+            lambda count, seconds: np.polyfit(count, seconds, 1)
+        ),
+        "that line goes through the first and the last point, not closest to all": (
+            lambda count, seconds: [
+                seconds[0] - count[0] * (seconds[-1] - seconds[0]) / (count[-1] - count[0]),
+                (seconds[-1] - seconds[0]) / (count[-1] - count[0]),
+            ]
+        ),
+        "that line goes through zero; a first answer may pay for the machine": (
+            lambda count, seconds: [0.0, np.dot(count, seconds) / np.dot(count, count)]
+        ),
+    },
+)
+
+
 def _draw_plants(rng: np.random.Generator) -> Case:
     """Draw a few power plants."""
     n = rng.integers(1, 6)

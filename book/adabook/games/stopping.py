@@ -29,7 +29,6 @@ def stop(
     The policy was fitted on other questions, and plays at the nearest price on its envelope, by
     the same answers."""
     points = 100  # for a right answer
-    rows = range(responses.n)
     streams = make_streams(responses, int(policy.schedule[-1]), repeats=1, seed=seed)
     stops, near = policy.stops_at(responses, features, price, seed=seed, repeats=1)
     worth = policy.deciding_count.count(streams).value
@@ -39,7 +38,11 @@ def stop(
     weights = (
         np.ones(worth.shape) if field is None else vote_weight(count.sign * count.sharpness, field)
     )
-    written = [texts_by_class(responses, row) for row in rows]  # class -1 is no answer
+    # The game opens with a question where going on pays, so that a first reader sees why one would.
+    ended = policy.schedule[stops]
+    first = int(np.argmax(worth[np.arange(responses.n), ended - 1] - worth[:, 0]))
+    rows = sorted(range(responses.n), key=lambda row: row != first)
+    written = {row: texts_by_class(responses, row) for row in rows}  # class -1 is no answer
     questions = [
         {
             "text": responses.questions[row],
@@ -48,7 +51,7 @@ def stop(
             "sure": [] if sure is None else np.exp(sure[row]).round(2).tolist(),
             "weight": weights[row].round(4).tolist(),
             "worth": worth[row].round(3).tolist(),
-            "stop": int(policy.schedule[stops[row]]),
+            "stop": int(ended[row]),
         }
         for row in rows
     ]

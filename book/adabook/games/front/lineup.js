@@ -36,7 +36,9 @@ function render({ model, el }) {
   first.forEach((value, question) =>
     svg.append(shape("circle", { cx: 44 + question * (span * scale + GAP), cy: BASE - value * TALL, r: 4, class: "lineup-dot" })),
   );
-  steps.forEach(({ home: [x1, y1, x2, y2] }) => svg.append(shape("line", { x1, y1, x2, y2, class: "lineup-ghost" })));
+  // Where an edge comes from, and where it will lie.
+  const ghost = ([x1, y1, x2, y2]) => svg.append(shape("line", { x1, y1, x2, y2, class: "lineup-ghost" }));
+  steps.forEach(({ home, plank }) => [home, plank].forEach(ghost));
   const lines = steps.map(() => svg.appendChild(shape("line", { class: "lineup-edge" })));
   const border = svg.appendChild(shape("line", { y1: BASE + 52, y2: FLOOR, class: "lineup-border" }));
 

@@ -34,6 +34,7 @@ function render({ model, el }) {
 
   const question = () => game.questions[round];
   const finishes = () => [...question().lengths].sort((one, other) => one - other);
+  const opening = () => finishes()[0] / 2; // the answers run already: an empty track would say nothing
   const again = () => round + 1 === game.questions.length;
   const finished = () => question().lengths.filter((length) => length <= clock).length;
   const letter = (number) => (number < 0 ? "none" : LETTERS[number]);
@@ -158,7 +159,7 @@ function render({ model, el }) {
   function follow() {
     round = again() ? 0 : round + 1;
     if (!round) Object.keys(totals).forEach((who) => delete totals[who]);
-    [clock, state] = [0, "ready"];
+    [clock, state] = [opening(), "ready"];
     said.textContent = "";
     draw();
     showBoard();
@@ -182,6 +183,7 @@ function render({ model, el }) {
     said,
     board,
   );
+  clock = opening();
   draw();
   showBoard();
 }

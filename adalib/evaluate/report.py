@@ -1,0 +1,232 @@
+"""One page to look at and to send: accuracy against cost, with every policy and its interval.
+
+Rows go in and a page comes out, for `adalib evaluate --report`, a class's scoreboard and the
+book's. It needs no network and no script, prints, and is as legible on black as on white.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+from adalib.colours import MEANINGS
+from adalib.evaluate.intervals import in_points
+from adalib.evaluate.scores import HeldOutRow
+
+Scale = Callable[[float], float]  # from a number to its place in the figure
+
+_COLOURS = {
+    "watches": MEANINGS["price"],
+    "plans": MEANINGS["policy"],
+    "baseline": MEANINGS["mix"],
+}
+_KINDS = {
+    "watches": "watches the answers come in",
+    "plans": "decides before it asks",
+    "baseline": "learns nothing",
+}
+_WIDTH, _HEIGHT = 760, 440
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 190, 12, 44  # margins; names of policies stand on the right
+_LINE = 15  # from one name to the next
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --faint: #8886; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --paper: #161616; } }
+@media print { :root { --ink: #000; --paper: #fff; } }
+body { margin: 2rem auto; max-width: 50rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
+  color: var(--ink); background: var(--paper); }
+h1 { font-size: 1.4rem; } .verdict { font-size: 1.15rem; font-weight: 600; }
+svg { width: 100%; height: auto; } svg text { fill: var(--ink); font-size: 12px; }
+.axis { stroke: var(--faint); } .mix { stroke: var(--ink); stroke-dasharray: 5 4; fill: none; }
+.worth { stroke: var(--ink); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; }
+th, td { padding: .15rem .5rem; text-align: right; white-space: nowrap; }
+th { border-bottom: 1px solid; } td:nth-child(-n+2), th:nth-child(-n+2) { text-align: left; }
+"""
+
+
+def page(
+    rows: Sequence[HeldOutRow],
+    title: str,
+    verdict: str,
+    notes: Sequence[str] = (),
+    dollars: float | None = None,
+    worth: float | None = None,
+) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    rows : sequence of HeldOutRow
+        What is shown.
+    title, verdict : str
+        What was evaluated, and the sentence that says what came out.
+    notes : sequence of str
+        Paragraphs below the table: what was paid, and how it was tested.
+    dollars : float, optional
+        What the unit of the rows' costs costs, such as an average answer.
+    worth : float, optional
+        Dollars that a right answer is worth, where costs are in dollars too. The best row at this
+        price is named, and the price is drawn as a line: on it, accuracy just pays for its cost.
+
+    Returns
+    -------
+    str
+        A self-contained page.
+    """
+    price = None if worth is None or dollars is None else dollars / worth
+    paragraphs = [*notes]
+    if price is not None:
+        best = _best(rows, price)
+        paragraphs.insert(
+            0,
+            f"Where a right answer is worth ${worth:g} and a unit of cost ${dollars:.3g}, the "
+            f"price is {price:.3g}, and the best of these is {best.policy} at target "
+            f"{best.target:g}. On the line through it, more right answers just pay for their cost.",
+        )
+    shown = "".join(f"<p>{escape(text)}</p>\n" for text in paragraphs)
+    return f"""<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{escape(title)}</title><style>{_STYLE}</style></head>
+<body>
+<h1>{escape(title)}</h1>
+<p class="verdict">{escape(verdict)}</p>
+{_figure(rows, price)}
+<div class="scroll">{_table(rows, dollars)}</div>
+{shown}</body>
+</html>
+"""
+
+
+def _best(rows: Sequence[HeldOutRow], price: float) -> HeldOutRow:
+    """Return the row that is best at a price, of what anybody could do: no oracle."""
+    possible = [row for row in rows if row.kind != "baseline" or row.policy == "mix"] or rows
+    return max(possible, key=lambda row: row.accuracy - price * row.cost)
+
+
+def _figure(rows: Sequence[HeldOutRow], price: float | None) -> str:
+    """Draw accuracy against cost: the best mix, every policy with its interval, and the price."""
+    costs = [row.cost for row in rows]
+    lowest = min(min(row.low, row.mix_accuracy) for row in rows)
+    highest = max(row.high for row in rows)
+    x_ticks, y_ticks = _ticks(min(costs), max(costs)), _ticks(lowest, highest)
+    bottom = _HEIGHT - _BOTTOM
+
+    def x(cost: float) -> float:
+        return float(np.interp(cost, x_ticks[[0, -1]], [_LEFT, _WIDTH - _RIGHT]))
+
+    def y(accuracy: float) -> float:
+        return float(np.interp(accuracy, y_ticks[[0, -1]], [bottom, _TOP]))
+
+    parts = [
+        f'<path class="axis" d="M{_LEFT} {y(at):.1f}H{_WIDTH - _RIGHT}"/>'
+        f'<text x="{_LEFT - 6}" y="{y(at) + 4:.1f}" text-anchor="end">{100 * at:.4g}%</text>'
+        for at in y_ticks
+    ]
+    parts += [
+        f'<text x="{x(at):.1f}" y="{bottom + 16}" text-anchor="middle">{at:.4g}</text>'
+        for at in x_ticks
+    ]
+    middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    parts.append(f'<text x="{middle}" y="{_HEIGHT - 8}" text-anchor="middle">average cost</text>')
+    bar = sorted({(row.cost, row.mix_accuracy) for row in rows})
+    parts.append(f'<polyline class="mix" points="{_points(bar, x, y)}"/>')
+    if price is not None:
+        best = _best(rows, price)
+        net = best.accuracy - price * best.cost
+        # Only the part of the line that lies in the frame.
+        ends = np.clip((y_ticks[[0, -1]] - net) / price, x_ticks[0], x_ticks[-1])
+        line = [(cost, net + price * cost) for cost in ends.tolist()]
+        parts.append(f'<polyline class="worth" points="{_points(line, x, y)}"/>')
+
+    policies: dict[str, list[HeldOutRow]] = {}
+    for row in sorted(rows, key=lambda row: row.cost):
+        policies.setdefault(row.policy, []).append(row)
+    # From the top down, no two names on one line.
+    in_order = sorted(policies.items(), key=lambda item: -item[1][-1].accuracy)
+    last = _TOP - _LINE / 2
+    for number, (name, own) in enumerate(in_order):
+        colour = _COLOURS[own[0].kind]
+        room = bottom - _LINE * (len(in_order) - number - 1)
+        last = max(min(max(last + _LINE, y(own[-1].accuracy)), room), last + _LINE)
+        parts.append(_policy(name, own, colour, last, x, y))
+    label = "Accuracy against average cost; dashed, the best random mix."
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {max(_HEIGHT, last + _LINE):.0f}" role="img" '
+        f'aria-label="{label}">\n' + "\n".join(parts) + "\n</svg>" + f"<p>{label} {_legend()}</p>"
+    )
+
+
+def _policy(name: str, own: list[HeldOutRow], colour: str, line: float, x: Scale, y: Scale) -> str:
+    """Draw one policy: a line through its targets, its intervals, and its name on the right."""
+    marks = [
+        f'<line stroke="{colour}" x1="{x(row.cost):.1f}" x2="{x(row.cost):.1f}" '
+        f'y1="{y(row.low):.1f}" y2="{y(row.high):.1f}" opacity=".45"/>'
+        f'<circle fill="{colour}" cx="{x(row.cost):.1f}" cy="{y(row.accuracy):.1f}" r="3.5">'
+        f"<title>{escape(name)}: {100 * row.accuracy:.1f}% for {row.cost:.2f}</title></circle>"
+        for row in own
+    ]
+    end = own[-1]
+    points = _points([(row.cost, row.accuracy) for row in own], x, y)
+    right = _WIDTH - _RIGHT + 12
+    return (
+        f'<polyline fill="none" stroke="{colour}" points="{points}"/>{"".join(marks)}'
+        f'<line class="axis" x1="{x(end.cost):.1f}" y1="{y(end.accuracy):.1f}" '
+        f'x2="{right}" y2="{line:.1f}"/>'
+        f'<text x="{right + 4}" y="{line + 4:.1f}">{escape(name)}</text>'
+    )
+
+
+def _points(pairs: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
+    """Write points as SVG has them."""
+    return " ".join(f"{x(cost):.1f},{y(accuracy):.1f}" for cost, accuracy in pairs)
+
+
+def _ticks(low: float, high: float) -> np.ndarray:
+    """Return about five round numbers that enclose an axis."""
+    rough = max(high - low, 1e-6) / 5
+    size = 10.0 ** np.floor(np.log10(rough))
+    step = size * next(nice for nice in (1, 2, 5, 10) if nice * size >= rough)
+    return step * np.arange(np.floor(low / step), np.ceil(high / step) + 1)
+
+
+def _legend() -> str:
+    """Say what the colours mean."""
+    return " ".join(
+        f'<span style="color:{_COLOURS[kind]}">&#9679;</span> {text}'
+        for kind, text in _KINDS.items()
+    )
+
+
+def _table(rows: Sequence[HeldOutRow], dollars: float | None) -> str:
+    """Write every row."""
+    names = ["policy", "", "target", "cost", "right, %", "gain, points", "mix needs"]
+    if dollars is not None:
+        names.append("$ per 1,000 questions")
+    lines = []
+    for row in rows:
+        cells = [
+            row.policy,
+            "" if row.kind == "baseline" else row.kind,
+            f"{row.target:g}",
+            f"{row.cost:.2f}",
+            f"{100 * row.accuracy:.1f} [{100 * row.low:.1f}, {100 * row.high:.1f}]",
+            _gain(row),
+            "–" if row.mix_cost is None else f"{row.mix_cost:.2f}",
+        ]
+        if dollars is not None:
+            cells.append(f"{1000 * dollars * row.cost:.3g}")
+        lines.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
+    head = "".join(f"<th>{name}</th>" for name in names)
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def _gain(row: HeldOutRow) -> str:
+    """Write a gain with its interval; the mix is not compared with itself."""
+    if row.gain_low is None or row.gain_high is None:
+        return "–"
+    low, high = in_points(row.gain_low, 2), in_points(row.gain_high, 2)
+    return f"{in_points(row.gain, 2)} [{low}, {high}]"
