@@ -225,7 +225,7 @@ def _scripts(soup: BeautifulSoup) -> list[Tag]:
 
 
 def _style(file: Path) -> str:
-    """A style sheet; fonts of icons and the sheet for pages of text, which no slide needs, stay out."""
+    """A style sheet without what no slide needs: fonts of icons, and the sheets that it imports."""
     text = re.sub(r"@import [^;]+;", "", file.read_text(encoding="utf-8"))
     return re.sub(r'url\((?!"?(?:data|#))[^)]*\)', 'url("data:,")', text)
 
