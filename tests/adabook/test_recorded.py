@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import recording
 from record_learning import PEOPLE, best_rule
 from record_menus import voting_cells
 from record_stopping import (
@@ -15,6 +16,7 @@ from record_stopping import (
     stopping_cells,
     weighted_mix,
 )
+from recording import record
 from rivals import NEWER, PEERS, PUBLISHED, Published, TunedRivals
 
 import adalib
@@ -30,21 +32,20 @@ def by_name(cells):
 
 
 def test_a_record_is_gone_on_with_or_begun_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "data_folder", lambda: tmp_path)
+    for module in (recording, tables):
+        monkeypatch.setattr(module, "data_folder", lambda: tmp_path)
     (tmp_path / "recorded").mkdir()
-    tables.record("squares", [("small", lambda: [{"n": 1}, {"n": 4}])])
+    record("squares", [("small", lambda: [{"n": 1}, {"n": 4}])])
     with pytest.raises(KeyError):
-        tables.record("squares", [("large", lambda: [{"n": 81}]), ("broken", lambda: {}["no"])])
+        record("squares", [("large", lambda: [{"n": 81}]), ("broken", lambda: {}["no"])])
     kept = tables.recorded("squares")  # what was done before it broke
     assert {part: [row["n"] for row in rows] for part, rows in kept.items()} == {
         "small": [1, 4],
         "large": [81],
     }
-    tables.record(
-        "squares", [("small", lambda: pytest.fail("it is there already")), ("large", lambda: [])]
-    )
+    record("squares", [("small", lambda: pytest.fail("it is there already")), ("large", list)])
     assert tables.recorded("squares") == kept
-    tables.record("squares", [("small", lambda: [{"n": 9}])], anew=True)
+    record("squares", [("small", lambda: [{"n": 9}])], anew=True)
     assert tables.recorded("squares") == {"small": [{"part": "small", "n": 9}]}
 
 
