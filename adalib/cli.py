@@ -177,7 +177,7 @@ def solve(
     file : str
         Answers (.jsonl), accuracies (.csv), or the name of a bundled setting.
     budget : float
-        What a question may cost on average.
+        What a question may cost on average, in answers, or in tokens or dollars with --cost.
     budgets : tuple of int
         Numbers of answers on offer, such as 1,2,4. Those that the file cannot fill are left out.
     estimator : str

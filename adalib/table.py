@@ -263,7 +263,7 @@ def _check_costs(cost: np.ndarray) -> None:
         )
 
 
-def _floats(values: ArrayLike, name: str) -> np.ndarray:
+def _floats(values: Any, name: str) -> np.ndarray:
     """Return numbers as float64; ValueError for texts, dates and ragged lists."""
     mend = f"{name} must be a rectangle of plain numbers"
     try:
@@ -271,6 +271,11 @@ def _floats(values: ArrayLike, name: str) -> np.ndarray:
         if array.dtype.kind in "biufO":
             return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
+        if "inhomogeneous" in str(error):  # numpy's word for rows of different lengths
+            lengths = [len(row) if hasattr(row, "__len__") else 0 for row in values]
+            odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+            mend += f"; row {odd} has length {lengths[odd]} and row 0 length {lengths[0]}"
+            raise ValueError(mend) from None
         raise ValueError(f"{mend}; numpy says: {str(error).splitlines()[0]}") from None
     raise ValueError(f"{mend}, not of {array.dtype}")
 

@@ -72,7 +72,7 @@ def test_given_labels():
         ([0.5, 0.5], [1, 2], "acc has shape (2,)"),
         (np.zeros((0, 2)), [1, 2], "acc has shape (0, 2)"),
         ([[0.5, 0.5]], [1, 2, 3], "cost has shape (3,)"),
-        ([[0.5, 0.5], [0.5]], [1, 2], "acc must be a rectangle of plain numbers"),
+        ([[0.5, 0.5], [0.5]], [1, 2], "row 1 has length 1 and row 0 length 2"),
         ([["a", "b"]], [1, 2], "acc must be a rectangle of plain numbers"),
         ([[0.5, 1j]], [1, 2], "acc must be a rectangle of plain numbers"),
     ],
