@@ -233,6 +233,9 @@ def test_a_second_fit_forgets_the_first(kind):
 def test_what_a_session_needs(real, fitted):
     with pytest.raises(ValueError, match="no signal"):
         PricedStopping(("votes", "mood"))
+    with pytest.raises(ValueError, match=r"certainty \(reads logprob\)"):
+        PricedStopping("logprob")
+    assert PricedStopping("certainty").signals == PricedStopping(("certainty",)).signals
     with pytest.raises(ValueError, match="schedule"):
         PricedStopping(schedule=[4, 2])
     if fitted.takes:
