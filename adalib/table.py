@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 
 ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
 
+_TWO_COSTS = "a UtilityTable has its own costs; leave out cost"
+
 _Options = ParamSpec("_Options")
 _Result = TypeVar("_Result", covariant=True)
 
@@ -175,12 +177,15 @@ def takes_table(
     """
 
     @wraps(function)
-    def checked(acc: Any, cost: Any = None, *args: Any, **options: Any) -> Any:
+    def checked(acc: Any, *args: Any, **options: Any) -> Any:
         if isinstance(acc, UtilityTable):
-            others = args if cost is None else (cost, *args)  # the first one after the table
-            return function(acc.acc, acc.cost, *others, **options)
-        arrays = check_table(acc, cost, options.get("any_scale", False))
-        return function(*arrays, *args, **options)
+            if "cost" in options:
+                raise ValueError(f"{_TWO_COSTS}, or name what you mean, such as budget")
+            return function(acc.acc, acc.cost, *args, **options)
+        if not args:
+            args = (options.pop("cost", None),)
+        arrays = check_table(acc, args[0], options.get("any_scale", False))
+        return function(*arrays, *args[1:], **options)
 
     return cast("TableFunction[_Options, _Result]", checked)
 
@@ -188,6 +193,8 @@ def takes_table(
 def arrays_of(acc: ArrayLike | UtilityTable, cost: ArrayLike | None) -> tuple[np.ndarray, ...]:
     """Return checked accuracies and costs, of arrays or of the table in place of the first."""
     if isinstance(acc, UtilityTable):
+        if cost is not None:
+            raise ValueError(_TWO_COSTS)
         return acc.acc, acc.cost
     if cost is None:
         raise ValueError("there are no costs; give a UtilityTable, or accuracies and their costs")
@@ -256,7 +263,7 @@ def _check_costs(cost: np.ndarray) -> None:
         )
 
 
-def _floats(values: ArrayLike, name: str) -> np.ndarray:
+def _floats(values: Any, name: str) -> np.ndarray:
     """Return numbers as float64; ValueError for texts, dates and ragged lists."""
     mend = f"{name} must be a rectangle of plain numbers"
     try:
@@ -264,6 +271,11 @@ def _floats(values: ArrayLike, name: str) -> np.ndarray:
         if array.dtype.kind in "biufO":
             return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
+        if "inhomogeneous" in str(error):  # numpy's word for rows of different lengths
+            lengths = [len(row) if hasattr(row, "__len__") else 0 for row in values]
+            odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+            mend += f"; row {odd} has length {lengths[odd]} and row 0 length {lengths[0]}"
+            raise ValueError(mend) from None
         raise ValueError(f"{mend}; numpy says: {str(error).splitlines()[0]}") from None
     raise ValueError(f"{mend}, not of {array.dtype}")
 

@@ -258,6 +258,8 @@ class Page:
             ):  # what ran the cell is nobody's concern
                 trace.stack.pop(0)
             *rest, final = list(trace.format())
+            if "inhomogeneous" in final:  # numpy's word
+                final = "ValueError: the rows of a table must be equally long"
             self.say("error", final.strip())
             self.say("trace", "".join(rest))
             return False

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 import story
-from families import DRILL, NAMES, THINGS, WORD, Family
+from families import DRILL, NAMES, THINGS, WORD, Family, Numbers
 
 DATA = Path(__file__).resolve().parents[1]
 SEED = 2026_11_15
@@ -30,14 +31,14 @@ def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
                 raise RuntimeError(
                     f"family {family.name} has too few distinct questions at dial {dial}"
                 )
-            numbers = family.draw(rng, dial)
+            numbers = family.kind.draw(rng, dial)
             name, other = rng.sample(NAMES, 2)
             phrasing = len(questions) % len(family.phrasings)
             text = family.phrasings[phrasing].format(
                 name=name, other=other, things=rng.choice(THINGS), **numbers
             )
-            gold = family.answer(numbers)
-            check = family.check(numbers)
+            gold = family.kind.answer(Numbers(**numbers))
+            check = family.kind.check(Numbers(**numbers))
             if gold != check:
                 raise AssertionError(
                     f"family {family.name}: {text!r} has answer {gold}, but counting gives {check}"
@@ -55,7 +56,7 @@ def draw_family(family: Family, rng: Random, taken: set[str]) -> list[dict]:
     return questions
 
 
-def draw_set(name: str, families: tuple[Family, ...], seed: int) -> list[dict]:
+def draw_set(name: str, families: Sequence[Family], seed: int) -> list[dict]:
     """Draw a whole question set.
 
     Each family has its own random stream, so adding one leaves the others unchanged.

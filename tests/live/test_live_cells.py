@@ -130,7 +130,8 @@ def test_the_first_numbers_of_a_chapter_need_neither_pandas_nor_sympy(cells):
 def test_an_error_shows_its_last_line(cells):
     _, page, shown = cells
     source = "def f(n):\n    return 1 / n\n\n\nprint('before')\nf(0)"
-    page.update([(source, False, False), ("(", False, False)])
+    ragged = "import numpy as np\nnp.array([[1, 2], [3]])"
+    page.update([(source, False, False), ("(", False, False), (ragged, False, False)])
     assert not page.run(0)
     assert shown[:2] == [("text", "before"), ("text", "\n")]
     (error, last), (trace, rest) = shown[2:]
@@ -140,6 +141,8 @@ def test_an_error_shows_its_last_line(cells):
     assert page.needs(0) == []  # it may run again
     assert not page.run(1)
     assert shown[-2][1].startswith("SyntaxError")
+    assert not page.run(2)
+    assert "equally long" in shown[-2][1]
 
 
 def test_values_are_shown_as_a_notebook_shows_them(cells):
