@@ -120,7 +120,7 @@ MODELS = {
 
 
 #: The sets of answers by models that the paper used.
-PAPER_MODELS = ("gsm8k-gpt4omini", "math-qwen7b")
+PAPER_MODELS = ("gsm8k-gpt4omini", "math-qwen7b", "otis-deepseek-v3")
 
 
 def run_of(name: str) -> tuple[dict, str]:
@@ -150,7 +150,8 @@ def card(name: str) -> str:
     if name in efforts():
         return effort_card(name)
     if name in PAPER_MODELS:
-        return gpt4omini_card(name) if name == "gsm8k-gpt4omini" else counts_card(name)
+        cards = (gpt4omini_card, counts_card, deepseek_card)
+        return dict(zip(PAPER_MODELS, cards, strict=True))[name](name)
     responses = adalib.load(name)
     run, job = run_of(name)
     questions, prompt, temperature, max_tokens = job.split("=")[1].split(",")
@@ -268,6 +269,23 @@ def gpt4omini_card(name: str) -> str:
     return listed("Answers of GPT-4o-mini, a model of the paper, to GSM8K.", facts) + accuracies(
         responses, responses.table()
     )
+
+
+def deepseek_card(name: str) -> str:
+    """The card of DeepSeek-V3's answers to a mock AIME, in Markdown."""
+    responses = adalib.load(name)
+    facts = {
+        "questions": f"{responses.n} of {EFFORT['aime']}; their texts are not here",
+        "answers": f"{responses.samples} per question, as class numbers; 0 is the right one",
+        "file": f"`data/answers/{name}.jsonl.gz`",
+        "source": "sampled by Epoch AI (CC BY 4.0) {cite}`epochai2026`, version 0324 of the model",
+        "compared": "by our judge, with `data/scripts/read_answers.py --public`",
+        "caution": "too few questions to learn from a text, and few for anything else",
+    }
+    return listed(
+        "Answers of DeepSeek-V3, the paper's main model, to questions that the paper did not ask.",
+        facts,
+    ) + accuracies(responses, responses.table((1, 2, 4, 8)))
 
 
 def counts_card(name: str) -> str:

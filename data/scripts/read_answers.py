@@ -117,7 +117,7 @@ def as_classes(line: dict) -> dict:
     told = {"id": name, "question": "", "gold": 0, "level": line.get("level")}
     told |= {
         "answers": ["" if c < 0 else c for c in classes[1:].tolist()],
-        "tokens": line["tokens"],
+        "tokens": line.get("tokens"),
     }
     if line.get("question"):
         told |= {"question": name, "read": read_text(line["question"])}

@@ -1,19 +1,19 @@
 """Priced stopping on populations whose truth is known, and on real answers; every control."""
 
 import json
-import runpy
 from dataclasses import replace
+from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from adalib import load, noise_features, text_features
 from adalib.datasets.files import DataError
 from adalib.datasets.populations import Population, beta_population
+from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
 from adalib.sequential.induction import backward_induction
 from adalib.sequential.priced_stopping import PricedStopping
@@ -55,6 +55,15 @@ class Hindsight(VoteCount):
 
     def features(self, state, lead):
         return [state.value]
+
+
+class Chance(VoteCount):
+    """Sixty numbers that say nothing, by which a fit may know its training streams again."""
+
+    name = "chance"
+
+    def features(self, state, lead):
+        return list(np.random.default_rng(0).standard_normal((60, *np.shape(state.n))))
 
 
 class Faulty(VoteCount):
@@ -231,9 +240,38 @@ def test_a_second_fit_forgets_the_first(kind):
     assert kind(("votes",), repeats=2).fit(few).fit(many).to_dict() == new.to_dict()
 
 
+@pytest.mark.parametrize("kind", [PricedStopping, partial(PricedRace, most=4)])
+def test_accuracies_in_training_are_by_fits_that_did_not_see_the_question(kind, monkeypatch):
+    """Two answers that are right in half of the cases: no rule can do better."""
+    monkeypatch.setitem(SIGNALS, Chance.name, Chance)
+    rng = np.random.default_rng(1)
+    names = [str(number) for number in range(400)]
+    given = np.array(["wrong", "right"])[(rng.random((400, 4)) < 0.5).astype(int)]
+    tokens = rng.integers(50, 150, given.shape)
+    answers = Responses(names, names, ["right"] * 400, given.tolist(), tokens=tokens)
+    policy = kind(("votes", "chance"), repeats=1).fit(answers)
+    assert policy.accuracies.max() < 0.5 + 2 * 0.5 / np.sqrt(400)
+
+
+@pytest.mark.parametrize("kind", [PricedStopping, partial(PricedRace, most=6, repeats=3)])
+def test_at_its_first_price_a_budget_is_spent(kind):
+    """A little above that price the policy spends less than the budget, a little below it more."""
+    answers = beta_population(150, 1.5, 1.2, seed=3).sample(16)
+    tokens = np.random.default_rng(4).integers(50, 150, (150, 16))
+    policy = kind().fit(replace(answers, tokens=tokens))
+    for budget in np.linspace(1.3, 2.5, 7) * policy.unit:
+        price = policy.price(budget)
+        spent = [policy.costs[policy.at_price(price * times)] for times in (1.001, 0.999)]
+        assert spent[0] <= budget <= spent[1]
+        assert spent[0] < spent[1]
+
+
 def test_what_a_session_needs(real, fitted):
     with pytest.raises(ValueError, match="no signal"):
         PricedStopping(("votes", "mood"))
+    with pytest.raises(ValueError, match=r"certainty \(reads logprob\)"):
+        PricedStopping("logprob")
+    assert PricedStopping("certainty").signals == PricedStopping(("certainty",)).signals
     with pytest.raises(ValueError, match="schedule"):
         PricedStopping(schedule=[4, 2])
     if fitted.takes:
@@ -351,9 +389,25 @@ PEOPLE, LAST = (
     np.array([0.9, 0.6, 0.35]),
     7,
 )  # how often the right one of two answers comes, in equal thirds
-BEST_RULE = runpy.run_path(str(ROOT / "data" / "scripts" / "record_learning.py"))[
-    "best_rule"
-]  # by dynamic programming
+
+
+def best_rule(price):
+    """The best rule's accuracy less price times cost, by dynamic programming over the counts."""
+
+    def mass(a, b):
+        """The chance of one order of these counts if the first answer is right, or the second."""
+        return np.mean(PEOPLE**a * (1 - PEOPLE) ** b), np.mean(PEOPLE**b * (1 - PEOPLE) ** a)
+
+    @cache
+    def best(a, b):
+        first, second = mass(a, b)
+        here = 0.5 if a == b else max((a > b) * first, (a < b) * second) / (first + second)
+        if a + b == LAST:
+            return here
+        up = sum(mass(a + 1, b)) / (first + second)
+        return max(here, up * best(a + 1, b) + (1 - up) * best(a, b + 1) - price)
+
+    return best(1, 0) - price
 
 
 @pytest.mark.parametrize("price", [0.0, 0.002, 0.01, 0.03, 1.0])
@@ -371,9 +425,7 @@ def test_induction_against_dynamic_programming(price):
         features, votes.value, votes.n, np.array([price]), fold, ridge=1e-9
     )
     accuracy = np.take_along_axis(votes.value, stop, axis=1).mean()
-    assert accuracy - price * (stop.mean() + 1) == pytest.approx(
-        BEST_RULE(price, PEOPLE, LAST), abs=0.004
-    )
+    assert accuracy - price * (stop.mean() + 1) == pytest.approx(best_rule(price), abs=0.004)
 
 
 def test_induction_is_the_recursion_of_the_chapter_on_stopping():
