@@ -9,7 +9,7 @@ import lazy_loader
 
 __version__ = "0.4.0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
+_loaded, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "table": ["UtilityTable", "archetypes"],
@@ -45,3 +45,16 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "explorer.widget": ["explore"],
     },
 )
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name; one sentence says how to install what it needs."""
+    try:
+        return _loaded(name)
+    except ModuleNotFoundError as error:
+        from adalib.extras import missing_words
+
+        words = missing_words(error)
+        if not words:
+            raise
+        raise ModuleNotFoundError(f"adalib.{name}: {words}", name=error.name) from error

@@ -33,22 +33,14 @@ if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Cost, Responses
     from adalib.evaluate.scores import HeldOutRow
-    from adalib.extras import install_words
-from adalib.extras import install_words
+from adalib.extras import missing_words
 from adalib.table import UtilityTable
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
 _FEW = 100  # questions; a policy that learned from fewer is mostly chance
+_PAGE_OF_OURS = b'<meta name="generator" content="adalib">'
 _LONG = 200  # characters; an answer that was read out of a text is shorter
-
-# The extra of pyproject.toml that installs a library, by the library's name in an import.
-_EXTRAS = {
-    **dict.fromkeys(("pandas", "scipy", "sklearn", "threadpoolctl", "xgboost"), "learn"),
-    **dict.fromkeys(("math_verify", "latex2sympy2_extended", "antlr4", "sympy", "mpmath"), "math"),
-    "openai": "client",
-    **dict.fromkeys(("httpx2", "starlette", "uvicorn"), "serve"),
-}
 
 # What `solve` prints.
 _MEANINGS = {
@@ -68,11 +60,9 @@ def _split(type_: Any, tokens: Sequence[cyclopts.Token]) -> tuple[Any, ...]:
 
 
 _LIST = cyclopts.Parameter(converter=_split, n_tokens=1)
-_NO_NEGATIVE = cyclopts.Parameter(negative=())
 Budgets = Annotated[tuple[int, ...], _LIST]
 Numbers = Annotated[tuple[float, ...], _LIST]
 Words = Annotated[tuple[str, ...], _LIST]
-Flag = Annotated[bool, _NO_NEGATIVE]
 Paid = Literal["samples", "tokens", "dollars"]
 
 app = cyclopts.App(
@@ -80,6 +70,7 @@ app = cyclopts.App(
     help="Who deserves more samples?",
     version=adalib.__version__,
     help_flags="--help",
+    default_parameter=cyclopts.Parameter(negative=()),  # no --no-json and no --empty-budgets
     suppress_keyboard_interrupt=False,  # `run` says that the work was stopped
 )
 app.command(
@@ -105,17 +96,26 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
             if result is not None:
                 print(f"wrote {result}")
+            sys.stdout.flush()  # here, where a full disk gets its sentence
             return 0
         except ImportError as error:
-            _note(_missing_extra(error))
+            # cyclopts wraps what goes wrong in loading a command.
+            words = missing_words(error.__cause__ or error)
+            if not words:
+                raise
+            _note(words)
             return _BAD_INPUT
         except cyclopts.UnknownCommandError:
             names = ", ".join(name for name in app if not name.startswith("-"))
             _note(f"there is no command {words[0]!r}; choose one of {names}")
             return _BAD_INPUT
         # Errors of ours are a ValueError or RuntimeError with one line for the user.
-        except (cyclopts.CycloptsError, ValueError, RuntimeError, OSError) as error:
+        except (cyclopts.CycloptsError, ValueError, RuntimeError) as error:
             _note(str(error))
+            return _BAD_INPUT
+        except OSError as error:
+            where = error.filename or "standard output"
+            _note(f"{where}: {error.strerror}; check its name, its folder and the free space")
             return _BAD_INPUT
 
 
@@ -155,15 +155,6 @@ def _note(text: str) -> None:
         print("adalib:", visible, file=sys.stderr)
 
 
-def _missing_extra(error: ImportError) -> str:
-    """Return one sentence on the extra that installs a missing library."""
-    cause = error.__cause__ or error  # cyclopts wraps what goes wrong in loading a command
-    library = str(getattr(cause, "name", "")).partition(".")[0]
-    if library not in _EXTRAS:
-        raise error
-    return f"this needs {library}, which is missing; run {install_words(_EXTRAS[library])}"
-
-
 @app.command
 def solve(
     file: str,
@@ -174,7 +165,7 @@ def solve(
     ties: Literal["share", "first"] = "share",
     cost: Paid = "samples",
     prices: Numbers | None = None,
-    json: Flag = False,
+    json: bool = False,
 ) -> None:
     """Find the best budget for every question, given what a question may cost on average.
 
@@ -267,12 +258,12 @@ def evaluate(
     cost: Paid = "samples",
     prices: Numbers | None = None,
     groups: str | None = None,
-    policy: Annotated[tuple[str, ...], cyclopts.Parameter(negative=())] = (),
-    all: Flag = False,
-    why: Flag = False,
+    policy: tuple[str, ...] = (),
+    all: bool = False,
+    why: bool = False,
     report: str | None = None,
     worth: float | None = None,
-    json: Flag = False,
+    json: bool = False,
 ) -> None:
     """Say whether adaptive allocation pays on a file of sampled answers, held out.
 
@@ -309,6 +300,7 @@ def evaluate(
     json : bool
         Print one JSON object and nothing else.
     """
+    from adalib.datasets.files import written
     from adalib.datasets.folds import seen_groups
     from adalib.datasets.responses import Responses
     from adalib.evaluate.compare import answer_cost, compare
@@ -317,6 +309,8 @@ def evaluate(
     from adalib.evaluate.scores import as_table
     from adalib.evaluate.verdict import reasons, summary, verdict
 
+    if report is not None:
+        _check_page(report)
     answers = _load(file)
     own = _own_policies(policy)
     paid = _cost(cost, prices)
@@ -344,7 +338,8 @@ def evaluate(
         counted = "answers" if cost == "samples" else cost
         notes = [f"What is paid: {counted}. Costs are in {unit}{each}. {held}.", tested]
         html = page(rows, Path(file).name, sentences, notes, dollars, worth)
-        Path(report).write_text(html, encoding="utf-8")
+        with written(report) as draft:
+            draft.write(html.encode("utf-8", "replace"))
     if json:
         promised = [_promised(row) for row in rows]
         _print_json({"rows": promised, "verdict": sentences, "why": tested})
@@ -360,6 +355,12 @@ def evaluate(
     if report is not None:
         print(f"wrote {report}; open it in a browser, no network needed")
     print(_next_step(file, answers, rows))
+
+
+def _check_page(out: str) -> None:
+    """Refuse to write a page over a file that is none of ours."""
+    if os.path.isfile(out) and _PAGE_OF_OURS not in Path(out).read_bytes()[:1000]:
+        raise ValueError(f"{out}: exists already and is no page of adalib; name another file")
 
 
 def _own_policies(paths: Sequence[str]) -> dict[str, type]:
@@ -434,8 +435,7 @@ def explore(
     from adalib.datasets.responses import Responses
     from adalib.explorer import page, read_csv, setting
 
-    if os.path.realpath(file) == os.path.realpath(out):
-        raise ValueError(f"--out is the file itself, {out}; give the page another name")
+    _check_page(out)
     name = Path(file).name
     about: dict[str, Any] = {"name": name, "title": name, "kind": "yours"}
     if file in bundled():
@@ -549,8 +549,9 @@ def fit(
     from adalib.sequential.race import PricedRace
     from adalib.serve.router import TAUGHT
 
-    if Path(out, "router.json").exists():
-        raise ValueError(f"{out}: holds a router already; remove it, or name another folder")
+    for taken in (Path(out), Path(out, "router.json")):
+        if taken.is_file():
+            raise ValueError(f"{taken}: exists already; remove it, or name another folder")
     answers = _load(file)
     if isinstance(answers, Menu):
         raise ValueError(f"{file}: holds several models; give the answers of one model")

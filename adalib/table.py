@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 
 ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
 
+_TWO_COSTS = "a UtilityTable has its own costs; leave out cost"
+
 _Options = ParamSpec("_Options")
 _Result = TypeVar("_Result", covariant=True)
 
@@ -175,12 +177,15 @@ def takes_table(
     """
 
     @wraps(function)
-    def checked(acc: Any, cost: Any = None, *args: Any, **options: Any) -> Any:
+    def checked(acc: Any, *args: Any, **options: Any) -> Any:
         if isinstance(acc, UtilityTable):
-            others = args if cost is None else (cost, *args)  # the first one after the table
-            return function(acc.acc, acc.cost, *others, **options)
-        arrays = check_table(acc, cost, options.get("any_scale", False))
-        return function(*arrays, *args, **options)
+            if "cost" in options:
+                raise ValueError(f"{_TWO_COSTS}, or name what you mean, such as budget")
+            return function(acc.acc, acc.cost, *args, **options)
+        if not args:
+            args = (options.pop("cost", None),)
+        arrays = check_table(acc, args[0], options.get("any_scale", False))
+        return function(*arrays, *args[1:], **options)
 
     return cast("TableFunction[_Options, _Result]", checked)
 
@@ -188,6 +193,8 @@ def takes_table(
 def arrays_of(acc: ArrayLike | UtilityTable, cost: ArrayLike | None) -> tuple[np.ndarray, ...]:
     """Return checked accuracies and costs, of arrays or of the table in place of the first."""
     if isinstance(acc, UtilityTable):
+        if cost is not None:
+            raise ValueError(_TWO_COSTS)
         return acc.acc, acc.cost
     if cost is None:
         raise ValueError("there are no costs; give a UtilityTable, or accuracies and their costs")

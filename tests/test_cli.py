@@ -24,9 +24,10 @@ from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.verdict import reasons, summary, verdict
 from adalib.explorer import read_csv
+from adalib.extras import EXTRAS
 from adalib.learn.curve_policy import CurvePolicy
 
-COMMANDS = ("collect", "evaluate", "explore", "fit", "serve", "solve")
+COMMANDS = ("collect", "convert", "evaluate", "explore", "fit", "serve", "solve")
 KEYS = ["policy", "kind", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
 KEYS += ["gain_low", "gain_high"]
 SECRET = "sk-proj-not-to-be-seen"
@@ -281,7 +282,9 @@ def test_fit_saves_a_router_once(file, tmp_path, capsys, refused):
 @pytest.mark.parametrize("word", COMMANDS)
 def test_every_command_explains_each_of_its_options(word, capsys):
     assert main([word, "--help"]) == 0
-    assert f"adalib {word}" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"adalib {word}" in shown
+    assert not re.findall(r"--(?:no|empty)-\w+", shown)
     for argument in cli.app[word].assemble_argument_collection(parse_docstring=True):
         assert argument.parameter.help, argument.name
     assert main(["--help"]) == 0
@@ -320,7 +323,14 @@ FAULTS = {
         ("solve drill-fewshot --budget 0.5", "0.5"),
         ("solve drill-fewshot --budget nan", "finite"),
         ("solve drill-fewshot --budget 2 --budgets 200", "200"),
-        ("explore FILE --out FILE", "--out"),
+        ("explore FILE --out FILE", "exists already"),
+        ("explore FILE --out zeros.jsonl", "zeros.jsonl: exists already and is no page"),
+        ("explore FILE --out nosuch/page.html", "nosuch/page.html: cannot be written"),
+        ("evaluate FILE --report zeros.jsonl", "zeros.jsonl: exists already and is no page"),
+        ("evaluate FILE --policy nosuch.py", "nosuch.py: No such file"),
+        ("fit word-fewshot --budget 1000 --out o", "cost 96 samples"),
+        ("fit drill-fewshot --budget 2 --signals logprob --out o", "certainty (reads logprob)"),
+        ("fit FILE --budget 2 --out FILE", "exists already; remove it, or name another folder"),
         ("explore table.csv --cost tokens", "--cost"),
         ("fit FILE --budget 900 --policy race --schedule 2,4 --out o", "--schedule"),
         ("fit FILE --budget 2 --schedule 4,2 --out o", "schedule"),
@@ -348,9 +358,32 @@ def test_a_missing_library_names_its_extra(refused, monkeypatch):
     refused(["evaluate", "drill-fewshot"], "adalib-book[learn]")
 
 
+def test_a_missing_library_names_its_extra_in_python_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "adalib.explorer.widget", raising=False)
+    monkeypatch.delitem(vars(adalib), "explore", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=r"adalib\.explore: .*adalib-book\[notebooks\]"):
+        _ = adalib.explore
+
+
+@pytest.mark.parametrize("words", [["solve", "--budget", "3", "--json"], ["solve", "--help"]])
+def test_a_full_disk_is_one_line(words, tmp_path):
+    command = [sys.executable, "-m", "adalib", words[0], "word-fewshot", *words[1:]]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "standard output: No space left" in done.stderr
+
+
+def test_a_page_of_ours_is_written_again(file, tmp_path):
+    page = tmp_path / "page.html"
+    for _ in range(2):
+        assert main(["explore", file, "--out", str(page)]) == 0
+
+
 def test_every_extra_that_is_named_is_there():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert set(cli._EXTRAS.values()) <= set(project["optional-dependencies"])
+    assert set(EXTRAS.values()) <= set(project["optional-dependencies"])
 
 
 def test_the_module_is_a_program():

@@ -15,7 +15,8 @@ from conftest import ROOT
 from packaging.requirements import Requirement
 from upstream import Upstream, listening
 
-from adalib import Router, cli, load
+from adalib import Router, load
+from adalib.extras import EXTRAS
 
 OWN = {"adalib", "adabook"}
 HEAVY = {"pandas", "scipy", "sklearn", "xgboost", "sympy", "math_verify", "plotly"}
@@ -173,7 +174,7 @@ def test_every_library_that_the_package_imports_is_declared():
             names = {canonical(name) for name in brought_by.get(module, ())}
             if module in sys.stdlib_module_names or names & base or module in OWN:
                 continue
-            extra = cli._EXTRAS.get(module)
+            extra = EXTRAS.get(module)
             where = f"{file.name} imports {module}"
             assert extra or file.name in PAGES, where
             assert names & (declared[extra] if extra else set().union(*declared.values())), where

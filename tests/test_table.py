@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from adalib import UtilityTable
+from adalib import CurvePolicy, UtilityTable, bisect
 from adalib.table import check_table
 
 ACC = np.array([[0.5, 0.9, 1.0], [0.0, 0.2, 0.2]])
@@ -111,3 +111,16 @@ def test_accepts_exactly_what_the_law_says(acc, data):
     else:
         with pytest.raises(ValueError, match=r"(acc|cost)\["):
             check_table(acc, cost)
+
+
+def test_costs_beside_a_table_are_refused():
+    """Else ``bisect(table, cost=3)`` would search for the budget 3."""
+    table = UtilityTable(ACC, [1, 2, 4])
+    assert bisect(table, 3).labels.tolist() == bisect(ACC, cost=[1, 2, 4], budget=3).labels.tolist()
+    for call in (
+        lambda: bisect(table, cost=3),
+        lambda: bisect(table, cost=table.cost, budget=3),
+        lambda: CurvePolicy().fit([[0], [1]], table, table.cost),
+    ):
+        with pytest.raises(ValueError, match="has its own costs"):
+            call()

@@ -264,11 +264,11 @@ def _litellm(paths: Sequence[str], options: Options) -> Iterator[Sample]:
     for path in paths:
         for where, call in _records(path):
             with _sound(where, "LiteLLM"):
-                number = str(call.get("id") or call.get("request_id") or where)
+                key = str(call.get("id") or call.get("request_id") or where)
                 # A reply from the cache is no new sample, and two logs may hold one call.
-                if str(call.get("cache_hit")) == "True" or number in seen:
+                if str(call.get("cache_hit")) == "True" or key in seen:
                     continue
-                seen.add(number)
+                seen.add(key)
                 response = _parsed(call.get("response"))
                 choices = response.get("choices") if isinstance(response, dict) else None
                 if call.get("status") == "failure" or not choices:

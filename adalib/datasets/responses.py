@@ -89,7 +89,7 @@ class QuestionWithFeatures(str):
         return read
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Responses:
     """N questions with R sampled answers each.
 
@@ -191,6 +191,11 @@ class Responses:
                     f"{self.source}: {name} holds a value that is no number; give one per sample"
                 )
             vars(self)[name] = array
+
+    def __repr__(self) -> str:
+        fields = [name for name in ("levels", *SAMPLED) if getattr(self, name) is not None]
+        more = "".join(f", {name}" for name in [*fields, *self.extras])
+        return f"<Responses {self.source}: {self.n:,} questions, {self.samples} answers each{more}>"
 
     @property
     def n(self) -> int:

@@ -88,7 +88,8 @@ def page(
     shown = "".join(f"<p>{escape(text)}</p>\n" for text in paragraphs)
     return f"""<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<head><meta charset="utf-8"><meta name="generator" content="adalib">
+<meta name="viewport" content="width=device-width">
 <title>{escape(title)}</title><style>{_STYLE}</style></head>
 <body>
 <h1>{escape(title)}</h1>

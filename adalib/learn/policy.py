@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from adalib.datasets.folds import deal, group_numbers
 _FOLDS = 5
 
 
-class LearnedPolicy(BaseEstimator):
+class LearnedPolicy(BaseEstimator, ABC):
     """Base of the policies: an estimator in the manner of scikit-learn."""
 
     model: Any
@@ -25,6 +26,10 @@ class LearnedPolicy(BaseEstimator):
     lam_: float | None
     n_features_in_: int
     feature_names_in_: np.ndarray  # only if the features had names
+
+    @abstractmethod
+    def predict(self, features: ArrayLike) -> np.ndarray:
+        """Return the column for each question."""
 
     def _training_values(self, features: ArrayLike) -> np.ndarray:
         """Remember the columns of the training features, and return their values."""

@@ -62,11 +62,14 @@ class SignalPolicy:
     deciding_count: VoteCount
 
     @staticmethod
-    def checked_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
-        """Return the names of signals; raise ValueError if there is no such signal."""
+    def checked_names(names: Sequence[str] | str | None) -> tuple[str, ...] | None:
+        """Return the names of signals, of which one may come alone; ValueError for any other."""
+        names = (names,) if isinstance(names, str) else names
         unknown = sorted(set(names or ()) - set(SIGNALS))
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is no signal; choose among {', '.join(SIGNALS)}")
+            fields = {name: signal.reads for name, signal in SIGNALS.items()}
+            known = [f"{name} (reads {field})" if field else name for name, field in fields.items()]
+            raise ValueError(f"{unknown[0]!r} is no signal; choose among {', '.join(known)}")
         return None if names is None else tuple(names)
 
     def fit_signals(self, lesson: Lesson, usual: Sequence[str] | None = None) -> None:

@@ -185,6 +185,12 @@ class Router:
         policy = copy.deepcopy(policy or PricedStopping(("votes", "text")))
         rows = subsample(range(responses.n), TAUGHT, seed)
         lesson = responses.take(rows)
+        most = float(lesson.answer_costs(policy.cost).sum(axis=1).mean())
+        if budget > most:
+            raise ValueError(
+                f"the budget is {budget:g}, and all answers to a question of {responses.source} "
+                f"cost {most:g} {policy.cost}; give a lower one"
+            )
         groups = None if groups is None else [groups[row] for row in rows]
         reads_text = policy.signals is None or "text" in policy.signals
         embedding = embedding_of(lesson.questions) if reads_text else None

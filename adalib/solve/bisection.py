@@ -125,7 +125,7 @@ def bisect(
     Raises
     ------
     ValueError
-        If even the highest price costs more than the budget.
+        If the budget is not finite, or even the highest price costs more than it.
 
     See Also
     --------
@@ -179,7 +179,7 @@ def mix(
     Raises
     ------
     ValueError
-        If even the highest price costs more than the budget.
+        If the budget is not finite, or even the highest price costs more than it.
 
     Examples
     --------
@@ -201,6 +201,8 @@ def mix(
 
 def _halve(acc: np.ndarray, cost: np.ndarray, budget: float, iterations: int) -> Bisection:
     """Halve the bracket as `bisect` promises, for a checked table."""
+    if not np.isfinite(budget):
+        raise ValueError(f"the budget is {budget}; give a finite number")
     lo, hi = _BRACKET
 
     def cost_at(price: float) -> float:

@@ -7,6 +7,8 @@ every policy scored on questions and answers that it has not seen.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -92,7 +94,7 @@ def figures() -> pd.DataFrame:
     return table
 
 
-def _averaged(rows: list[dict]) -> dict[str, float]:
+def _averaged(rows: list[dict]) -> dict[str, Any]:
     """Average the deals of one policy."""
     ends = [[row[key] or 0.0 for key in ("gain", "gain_low", "gain_high")] for row in rows]
     gain = over_deals([Interval(*one) for one in ends])

@@ -1,6 +1,6 @@
-"""Train what the chapters on learning, results, patterns and the referee need.
+"""Train what the chapters on the paper and the referee need.
 
-The replication table needs it too. The result is data/recorded/paper.jsonl.
+The result is data/recorded/paper.jsonl.
 
 Tests train a part of it again, which must agree. A line is a held-out row, a row of a table, or the
 columns that a trained model chose, a digit each.
@@ -19,15 +19,13 @@ from recording import main
 
 import adalib
 from adabook import paper
-from adabook.paper.settings import BENCHMARKS, PAPER_WAY, REAL, TARGETS, answers, utility
+from adabook.paper.settings import BENCHMARKS, TARGETS, answers, utility
 from adalib import (
     CurvePolicy,
     LabelPolicy,
     PaidFeatures,
     PricedStopping,
-    Protocol,
     Responses,
-    best_mix,
     noise_features,
     text_features,
 )
@@ -35,7 +33,7 @@ from adalib.datasets.folds import deal
 from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.heldout import add_learned, check_targets, oracles_at
 from adalib.evaluate.learners import Fold, Half, Round, WithFeatures, run_folds, side_by_side
-from adalib.evaluate.scores import HeldOutRow, Scores
+from adalib.evaluate.scores import Scores
 
 Part = tuple[str, Callable[[], list[dict]]]
 
@@ -45,7 +43,6 @@ THREE = {
     "curve": CurvePolicy(),
 }
 CURVE = {"learners": {"curve": CurvePolicy()}, "noises": 0}
-LABEL = {"learners": {"label": LabelPolicy()}, "noises": 0, "protocol": Protocol(folds=3)}
 TREES = ("logistic", "forest", "gbm")
 FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12)
 
@@ -63,91 +60,29 @@ def plain(row, gains: bool, digits: int | None = None) -> dict:
     return cells | {"gains": every if digits is None else [round(value, digits) for value in every]}
 
 
-def held_out_along(
-    responses: Responses, grid: Sequence[float] = paper.results.GRID
-) -> list[HeldOutRow]:
-    """Compute the curve policy and the baselines along a grid, label imitation at `TARGETS`.
-
-    Label imitation has its noise control.
-
-    The rows are those of `adalib.held_out`, which would train a classifier per budget, and two for
-    noise; the curve policy is one model for all budgets."""
-    along = sorted({float(budget) for budget in (*grid, *TARGETS)})
-    rows = adalib.held_out(responses, along, **CURVE)
-    labels = adalib.held_out(responses, TARGETS, learners={"label": LabelPolicy()}, noises=1)
-    return rows + [row for row in labels if row.policy in ("label", "noise")]
-
-
-def along(name: str) -> list[dict]:
-    """Compute the rows of "Results", with every question's gain where its verdict needs it.
-
-    Gains have six digits.
-    """
-    kept = ("oracle", "curve", "label", "noise")
-    rows = [row for row in held_out_along(answers(name)) if row.policy in kept]
-    return [plain(row, row.target in TARGETS and row.policy != "noise", digits=6) for row in rows]
-
-
 def learning() -> Iterator[Part]:
     """Compute what "Learning" needs on word-fewshot."""
     word = answers("word-fewshot")
-    first, rest = word.set_aside(0)
-    marked, unmarked = word.split_samples(1)
-    fifteen = adalib.text_features(word.questions)
-    sixteen = adalib.text_features(word.questions, first.entropy[:, 0])
-    key = paper.ablations.extra_features(word.questions, single_pass_acc=marked.values.mean(axis=1))
     whole = partial(held, word, (*THREE, "noise", "oracle"), THREE, learners=THREE)
     yield "word-fewshot by question", whole
-    yield "word-fewshot by family", partial(whole, protocol=Protocol(groups=word.extras["family"]))
-    yield "without the embedding", partial(held, word, gains=["curve"], features=fifteen, **CURVE)
-    yield (
-        "entropy not used",
-        partial(held, rest, gains=["curve"], features=PaidFeatures(fifteen, first=first), **CURVE),
-    )
-    yield (
-        "entropy counted",
-        partial(held, rest, features=PaidFeatures(sixteen, overhead=1), **CURVE),
-    )
-    yield (
-        "entropy reused",
-        partial(held, rest, gains=["curve"], features=PaidFeatures(sixteen, first=first), **CURVE),
-    )
-    yield (
-        "answer key leaked",
-        partial(held, unmarked, features=pd.concat([fifteen, key], axis=1), **CURVE),
-    )
-    yield (
-        "answer key not used",
-        partial(held, unmarked, ("curve", "oracle"), features=fifteen, **CURVE),
-    )
-
-
-def results() -> Iterator[Part]:
-    """Compute what "Results" needs."""
-    for seed in (None, 1):
-        yield f"main table, draw {seed}", partial(paper.results.main_rows, seed)
-    for name in REAL:
-        yield f"{name} along the grid", partial(along, name)
-    word = answers("word-fewshot")
-    yield "word-fewshot in-sample, text", partial(in_sample, "word-fewshot")
-    for seed in range(1, 6):
-        noise = adalib.noise_features(word.n, seed=seed)
-        yield (
-            f"noise {seed} held out",
-            partial(held, word, ("label",), targets=[3.0], features=noise, **LABEL),
-        )
-        yield f"noise {seed} in-sample", partial(in_sample, "word-fewshot", noise, (3.0,))
-    kept = ("oracle", "curve", "noise")
-    apart = Protocol(groups=word.extras["family"])
-    one = {"learners": {"curve": CurvePolicy()}, "noises": 1, "protocol": apart}
-    yield "one noise by family", partial(held, word, kept, **one)
+    first, rest = word.set_aside(0)
+    fifteen = adalib.text_features(word.questions)
+    sixteen = adalib.text_features(word.questions, first.entropy[:, 0])
+    marked, unmarked = word.split_samples(1)
+    key = paper.ablations.extra_features(word.questions, single_pass_acc=marked.values.mean(axis=1))
+    for part, answered, features in (
+        ("entropy not used", rest, PaidFeatures(fifteen, first=first)),
+        ("entropy counted", rest, PaidFeatures(sixteen, overhead=1)),
+        ("entropy reused", rest, PaidFeatures(sixteen, first=first)),
+        ("answer key leaked", unmarked, pd.concat([fifteen, key], axis=1)),
+    ):
+        yield part, partial(held, answered, features=features, **CURVE)
 
 
 def benchmarks() -> Iterator[Part]:
     """Compute what "Learning" and "Results" need on the paper's benchmarks."""
     for name in BENCHMARKS:
-        for kind in ("text", "noise"):
-            yield f"{name} reconstructed, {kind}", partial(reconstructed, name, kind)
+        yield f"{name} reconstructed, noise", partial(reconstructed, name)
         yield f"{name} held out", partial(on_benchmark, name, (1.2, *TARGETS, 4.0), THREE, noises=2)
         yield (
             f"{name} along the grid",
@@ -155,11 +90,11 @@ def benchmarks() -> Iterator[Part]:
         )
 
 
-def reconstructed(name: str, kind: str) -> list[dict]:
-    """Run the paper's five methods by our reconstruction, from 48 answers per question."""
+def reconstructed(name: str) -> list[dict]:
+    """Run the paper's five methods by our reconstruction, on noise, with 48 answers each."""
     half, _ = answers(name).split_samples(0)
-    features = adalib.noise_features(half.n) if kind == "noise" else None
-    return [asdict(row) for row in paper.reconstructed(half, TARGETS, features=features)]
+    rows = paper.reconstructed(half, TARGETS, features=adalib.noise_features(half.n))
+    return [asdict(row) for row in rows]
 
 
 def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: int) -> list[dict]:
@@ -176,45 +111,12 @@ def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: in
     ]
 
 
-def in_sample_gains(
-    responses: Responses, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
-) -> pd.DataFrame:
-    """Compare our reconstruction of the learned policy with the best random mix at its cost."""
-    table = responses.table(**PAPER_WAY)
-    scored = pd.DataFrame(
-        map(asdict, paper.reconstructed(responses, targets, features=features))
-    ).set_index("method")
-    rows = scored.loc[
-        ["Ours"], ["target", "accuracy", "accuracy_std", "cost", "imitation"]
-    ].reset_index(drop=True)
-    rows["fixed"] = scored.loc[["Fixed"], "accuracy"].to_numpy()
-    rows["mix"] = [
-        best_mix(table.acc, table.cost, cost).expected(table.acc).mean() for cost in rows.cost
-    ]
-    return rows.assign(gain=rows.accuracy - rows["mix"], imitation=rows.imitation.astype(float))
-
-
-def in_sample(
-    name: str, features: ArrayLike | None = None, targets: Sequence[float] = TARGETS
-) -> list[dict]:
-    return in_sample_gains(answers(name), features, targets).to_dict("records")
-
-
 def ablations() -> Iterator[Part]:
     """Compute what "Patterns and ablations" needs."""
     simulated = paper.ablations.simulated_pool()
-    real = paper.ablations.real_pool()
-    word = answers("word-fewshot")
-    families = real.grouped(word.extras["family"])
     yield "simulated pool by row", partial(trials, simulated, "row")
     yield "simulated pool by question", partial(trials, simulated, "question")
-    yield "real pool by question", partial(trials, real, "fold", 5, TREES)
-    yield "real pool by family", partial(trials, families, "fold", 5, TREES)
     yield "deepseek-v3-math, growing shares", partial(shares, "deepseek-v3-math")
-    yield (
-        "word-fewshot, growing shares",
-        partial(frame, held_out_curve, word, shares=(0.1, 0.3, 1.0)),
-    )
 
 
 MATH = ("math-qwen15", "math-qwen05")
@@ -380,7 +282,7 @@ def shares(name: str) -> list[dict]:
 def parts() -> Iterator[Part]:
     """Yield a name, and a function that computes its rows."""
     yield from learning()
-    yield from results()
+    yield "main table, draw None", paper.results.main_rows
     yield from benchmarks()
     yield from ablations()
     yield from on_math()

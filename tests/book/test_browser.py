@@ -185,8 +185,8 @@ def barriers(page, *, contrast: bool) -> list[str]:
     """
     # Without preload: axe would fetch the style sheets again, which a browser refuses for files.
     asked: dict = {"preload": False, "resultTypes": ["violations"]}
-    without = {"rules": {CONTRAST: {"enabled": False}}}
-    asked |= {"runOnly": {"type": "rule", "values": [CONTRAST]}} if contrast else without
+    others = {CONTRAST: {"enabled": False}, "label-content-name-mismatch": {"enabled": True}}
+    asked |= {"runOnly": {"type": "rule", "values": [CONTRAST]}} if contrast else {"rules": others}
     # axe is half a megabyte of script, which a page needs once.
     axe = Axe("0") if page.evaluate("Boolean(window.axe)") else Axe()
     found = axe.run(page, options=asked).response["violations"]

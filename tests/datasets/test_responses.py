@@ -306,3 +306,9 @@ def test_costs_may_be_numbers_of_ones_own():
 def test_a_unit_that_cannot_be_held_is_refused_in_a_sentence(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_answers_are_shown_in_one_line():
+    shown = repr(load("word-fewshot"))
+    assert "372 questions, 96 answers each" in shown
+    assert len(shown) < 300

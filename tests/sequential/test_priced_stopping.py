@@ -1,13 +1,12 @@
 """Priced stopping on populations whose truth is known, and on real answers; every control."""
 
 import json
-import runpy
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
@@ -234,6 +233,9 @@ def test_a_second_fit_forgets_the_first(kind):
 def test_what_a_session_needs(real, fitted):
     with pytest.raises(ValueError, match="no signal"):
         PricedStopping(("votes", "mood"))
+    with pytest.raises(ValueError, match=r"certainty \(reads logprob\)"):
+        PricedStopping("logprob")
+    assert PricedStopping("certainty").signals == PricedStopping(("certainty",)).signals
     with pytest.raises(ValueError, match="schedule"):
         PricedStopping(schedule=[4, 2])
     if fitted.takes:
@@ -351,9 +353,25 @@ PEOPLE, LAST = (
     np.array([0.9, 0.6, 0.35]),
     7,
 )  # how often the right one of two answers comes, in equal thirds
-BEST_RULE = runpy.run_path(str(ROOT / "data" / "scripts" / "record_learning.py"))[
-    "best_rule"
-]  # by dynamic programming
+
+
+def best_rule(price):
+    """The best rule's accuracy less price times cost, by dynamic programming over the counts."""
+
+    def mass(a, b):
+        """The chance of one order of these counts if the first answer is right, or the second."""
+        return np.mean(PEOPLE**a * (1 - PEOPLE) ** b), np.mean(PEOPLE**b * (1 - PEOPLE) ** a)
+
+    @cache
+    def best(a, b):
+        first, second = mass(a, b)
+        here = 0.5 if a == b else max((a > b) * first, (a < b) * second) / (first + second)
+        if a + b == LAST:
+            return here
+        up = sum(mass(a + 1, b)) / (first + second)
+        return max(here, up * best(a + 1, b) + (1 - up) * best(a, b + 1) - price)
+
+    return best(1, 0) - price
 
 
 @pytest.mark.parametrize("price", [0.0, 0.002, 0.01, 0.03, 1.0])
@@ -371,9 +389,7 @@ def test_induction_against_dynamic_programming(price):
         features, votes.value, votes.n, np.array([price]), fold, ridge=1e-9
     )
     accuracy = np.take_along_axis(votes.value, stop, axis=1).mean()
-    assert accuracy - price * (stop.mean() + 1) == pytest.approx(
-        BEST_RULE(price, PEOPLE, LAST), abs=0.004
-    )
+    assert accuracy - price * (stop.mean() + 1) == pytest.approx(best_rule(price), abs=0.004)
 
 
 def test_induction_is_the_recursion_of_the_chapter_on_stopping():

@@ -86,3 +86,10 @@ def test_a_draw_mixes_question_by_question():
 def test_a_budget_that_no_price_reaches_is_named():
     with pytest.raises(ValueError, match=r"0\.15;.* 0\.1\b"):
         bisect([[0, 1]], [0.1, 0.2], 0.15)
+
+
+@pytest.mark.parametrize("budget", [np.nan, np.inf, -np.inf])
+def test_a_budget_that_is_no_number_is_refused(budget):
+    for search in (bisect, mix):
+        with pytest.raises(ValueError, match="give a finite number"):
+            search([[0, 1]], [1, 2], budget)

@@ -1,34 +1,22 @@
-"""The signals of priced stopping, and the registry that finds them.
+"""The signals of priced stopping, and their registry.
 
-A signal is a subclass of `Signal` with a ``name``, in a module of this folder. Everything that
-stops under a price (a replay, a session, a saved policy) reads `SIGNALS` and names none of them.
+A signal is a subclass of `Signal` with a ``name``. Everything that stops under a price (a replay, a
+session, a saved policy) reads `SIGNALS` and names none of them.
 """
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
-
 from adalib.sequential.signals.base import Signal
+from adalib.sequential.signals.text import Text
 from adalib.sequential.signals.votes import VoteCount
+from adalib.sequential.signals.weighted import Certainty, Length, TokenEntropy
 
-__all__ = ["SIGNALS", "signal_types", "usual_signals"]
-
-
-def signal_types() -> dict[str, type[Signal]]:
-    """Return every signal of this folder by name: votes first, then by the alphabet."""
-    found: dict[str, type[Signal]] = {}
-    for module in pkgutil.iter_modules(__path__):
-        for item in vars(import_module(f"{__name__}.{module.name}")).values():
-            is_signal = isinstance(item, type) and issubclass(item, Signal)
-            if is_signal and "name" in vars(item):  # a base class has no name of its own
-                found[item.name] = item
-    votes = found.pop(VoteCount.name)
-    return {votes.name: votes, **dict(sorted(found.items()))}
-
+__all__ = ["SIGNALS", "usual_signals"]
 
 #: Every signal by its name. A rule's coefficients are in this order.
-SIGNALS = signal_types()
+SIGNALS: dict[str, type[Signal]] = {
+    signal.name: signal for signal in (VoteCount, Certainty, TokenEntropy, Length, Text)
+}
 
 
 def usual_signals() -> list[str]:

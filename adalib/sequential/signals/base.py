@@ -48,7 +48,7 @@ class LiveState(Protocol):
 class Signal(ABC):
     """One thing that a stopping rule looks at.
 
-    A module of `adalib.sequential.signals` that defines a subclass with a ``name`` is all that a
+    A subclass with a ``name``, and its entry in `adalib.sequential.signals.SIGNALS`, is all that a
     new signal needs.
     """
 
