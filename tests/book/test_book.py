@@ -17,6 +17,7 @@ from conftest import HTML, ROOT, prose, soup, toc_pages
 from jupyter_cache import get_cache
 
 from contents import chapters, pages
+from press.cross_references import initials
 
 LOADING = {"link": "href"} | dict.fromkeys(
     ("script", "img", "iframe", "source", "video", "audio"), "src"
@@ -196,7 +197,7 @@ def test_theorems_are_numbered_within_their_chapter(html):
     for entry in pages():
         page = soup(entry.name)
         titles = [title.get_text() for title in page.select(".exercise > .admonition-title")]
-        front = f"{entry.number}." if entry.number else ""
+        front = f"{entry.number or initials(entry.name)}."
         assert [re.match(r"Exercise \S+", title)[0] for title in titles] == [
             f"Exercise {front}{number}" for number in range(1, len(titles) + 1)
         ], entry.name

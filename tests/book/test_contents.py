@@ -76,7 +76,7 @@ def test_pages_name_chapters_by_key(page):
 
 
 def test_the_package_names_chapters_by_their_titles():
-    titles = {page.title for page in contents.lessons()}
+    titles = {page.title for page in contents.pages()}
     count = 0
     for file in sorted((ROOT / "adalib").rglob("*.py")):
         text = " ".join(file.read_text(encoding="utf-8").split())
