@@ -11,7 +11,7 @@ import re
 
 import pandas as pd
 
-from contents import ROOT, Page, chapters, lessons
+from contents import ROOT, Page, chapters, lessons, pages
 from editions.grading import rows
 from editions.quizzes import quiz_items
 from editions.text import blocks
@@ -29,6 +29,18 @@ AIMS = {
     "crowded": "none: paragraphs that quote more than four computed numbers",
     "lines": "visible lines of code, solutions included",
 }
+_UNITS = "answers|samples|tokens|cents|points|dollars|calls"
+_VALUE = r"[+−-]?(?:\d[\d.]*|\{(?:points|glue:text)\}`[^`]+`)"
+#: What is seldom meant, by what we write in its place.
+HABITS = {
+    "a rate has per": re.compile(
+        rf"\b(?:{_UNITS}) an? (?:question|answer|day|month|second|request)\b"
+    ),
+    "an interval is [low, high]": re.compile(rf"\({_VALUE}(?: points)? to {_VALUE}(?: points)?\)"),
+    "the spelling is British": re.compile(
+        r"\b(?:behavior|optimiz|randomiz|normaliz|summariz|formaliz|neighbor)\w*"
+    ),
+}
 _SIGNPOST = r"\*(?:Stop|Next stop) .*\*"
 _NUMBER = re.compile(r"\{(?:points|glue:text)\}`")
 
@@ -41,6 +53,18 @@ def _markdown(page: Page) -> str:
         for cell in cells
         if cell["cell_type"] == "markdown" and "remove-cell" not in cell["metadata"].get("tags", [])
     )
+
+
+def unusual(page: Page) -> list[str]:
+    """Where a page breaks a habit of ours, a line a place."""
+    is_prose = page.path.suffix == ".md"
+    text = page.path.read_text(encoding="utf-8") if is_prose else _markdown(page)
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    return [
+        f"{page.name}: {habit}: ... {' '.join(text[max(0, one.start() - 40) : one.end()].split())}"
+        for habit, broken in HABITS.items()
+        for one in broken.finditer(text)
+    ]
 
 
 def running_words(text: str) -> int:
@@ -103,6 +127,9 @@ def main() -> None:
     print(f"\n{main_line.words.sum():,} words in the main line")
     for column, aim in AIMS.items():
         print(f"{column:10} {aim}")
+    print(
+        *(line for page in pages() if page.stem != "references" for line in unusual(page)), sep="\n"
+    )
 
 
 if __name__ == "__main__":

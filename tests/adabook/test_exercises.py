@@ -58,22 +58,19 @@ def test_an_answer_that_cannot_be_read_gets_a_hint():
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_chapter_has_three_exercises_of_which_silence_answers_none(chapter):
+def test_silence_answers_no_exercise_and_a_wrong_answer_gets_a_hint(chapter):
     check = checks(chapter)
-    assert len(check.exercises) >= 3
     for name in check.exercises:
         assert check(name, None).right is None
         assert f'data-chapter="{chapter}" data-name="{name}"' in check(name, None)._repr_html_()
         assert check(name, "certainly not this").hint
-        assert check.exercises[name].more, name
 
 
 @pytest.mark.parametrize("chapter", value_exercises())
-def test_every_value_names_three_mistakes_with_hints_of_their_own(chapter):
+def test_every_mistake_that_a_value_names_gets_its_own_hint(chapter):
     for name, about in value_exercises()[chapter].items():
         hints = list(about["wrong"])
-        assert len(hints) >= 3, name
-        assert len({*hints, about["hint"], about["more"]}) == len(hints) + 2, name
+        assert about["hint"] not in hints, name
         # The right answer is right, and no mistake is taken for it or for another mistake.
         exercise = Value(name, **about)
         assert exercise.fault(about["answer"]) is None, name

@@ -16,7 +16,9 @@ import pytest
 from conftest import HTML, ROOT, prose, soup, toc_pages
 from jupyter_cache import get_cache
 
+from adalib.datasets.loading import bundled
 from contents import chapters, pages
+from press.cross_references import initials
 
 LOADING = {"link": "href"} | dict.fromkeys(
     ("script", "img", "iframe", "source", "video", "audio"), "src"
@@ -123,12 +125,11 @@ def test_chapters_lead_to_each_other(html, page):
 
 def test_every_data_card_is_on_its_page(html):
     """A setting that came or went is a line of ``book/data-cards.md``."""
-    cards = {path.stem for path in (ROOT / "data" / "cards").glob("*.md")}
     included = re.findall(
         r"\{include\} \.\./data/cards/(.+)\.md",
         (ROOT / "book" / "data-cards.md").read_text("utf-8"),
     )
-    assert sorted(included) == sorted(cards)
+    assert sorted(included) == sorted(bundled())
 
 
 def test_links_inside_the_book_lead_somewhere(html):
@@ -196,7 +197,7 @@ def test_theorems_are_numbered_within_their_chapter(html):
     for entry in pages():
         page = soup(entry.name)
         titles = [title.get_text() for title in page.select(".exercise > .admonition-title")]
-        front = f"{entry.number}." if entry.number else ""
+        front = f"{entry.number or initials(entry.name)}."
         assert [re.match(r"Exercise \S+", title)[0] for title in titles] == [
             f"Exercise {front}{number}" for number in range(1, len(titles) + 1)
         ], entry.name

@@ -75,16 +75,10 @@ def test_pages_name_chapters_by_key(page):
         contents.spelled(text, by_key, page.name)
 
 
-def test_the_package_names_chapters_by_their_titles():
-    titles = {page.title for page in contents.lessons()}
-    count = 0
+def test_the_package_names_no_chapter_by_a_number_that_may_change():
     for file in sorted((ROOT / "adalib").rglob("*.py")):
         text = " ".join(file.read_text(encoding="utf-8").split())
-        named = re.findall(r'\bthe (?:chapter|appendix) "([^"]+)"', text)
-        count += len(named)
-        assert set(named) <= titles, file
         assert re.findall(r"\b[Cc]hapters? \d+", text) == [], file  # appendices are the paper's
-    assert count > 20, "the pattern no longer fits what the docstrings say"
 
 
 def lesson(root, stem, cells, **about):

@@ -14,6 +14,7 @@ NOTEBOOKS = [page for page in toc_pages() if page.startswith("notebooks/")]
 PRINTED = (
     (r"(?s)\$\$.*?\$\$(?:\s*\([\w-]+\))?|\$[^$]+\$", "|"),  # formulas
     (r"(?ms)^```.*?^```", "|"),
+    (r"(?m)^#+ (.*)$", r"|\1|"),  # a heading, below which a chapter says how its cells run
     (r"(?m)^:::+\{[\w:-]+\}[ ]*(?=[A-Z])", "|"),  # a box with a title, which is printed
     (r"(?m)^(?::::*.*|:[\w-]+:.*|\([\w-]+\)=)$", "|"),  # other fences, options, labels
     (r"\{[\w:]+\}`[^`]*`|`[^`]*`", "|"),  # roles, code

@@ -43,6 +43,14 @@ def test_every_column_is_taken_alone(column):
     assert cautious_bound(DRAWN)[column] == pytest.approx(cautious_bound(alone))
 
 
+def test_many_columns_keep_their_order():
+    """More of them than are worked on at a time, each with a higher gain than the one before."""
+    columns = np.random.default_rng(2).uniform(-0.3, 0.3, (1000, 1)) + np.arange(300) / 1000
+    bounds = cautious_bound(columns)
+    assert (np.diff(bounds) > 0).all()
+    assert bounds[-1] == pytest.approx(cautious_bound(columns[:, -1]))
+
+
 def test_times_repeats_the_questions():
     values = DRAWN[:, 0]
     assert cautious_bound(values, times=3) == pytest.approx(cautious_bound(np.tile(values, 3)))

@@ -5,7 +5,7 @@ import pytest
 
 from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.scores import Outcome, Scores
+from adalib.evaluate.scores import Outcome, Scores, same_cost_mix
 from adalib.table import UtilityTable
 
 N = 12
@@ -61,3 +61,26 @@ def test_a_share_is_of_the_oracles_gain():
     assert oracle.gain > 0
     assert oracle.share == 1.0
     assert mix.share == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_intervals_end_where_no_mean_can_lie(right):
+    """Three questions, nearly all right or all wrong, beside a mix that is right on all."""
+    accuracy = np.array([1, 1, 0.9]) if right else np.array([0, 0, 0.4])
+    scores = Scores(["all"])
+    scores.add("all", 1.0, Outcome(np.ones(3), accuracy), UtilityTable(np.ones((3, 1)), [1]))
+    (row,) = scores.rows(np.arange(3))
+    free = mean_interval(accuracy)
+    if right:
+        assert (row.low, row.high) == (free.low, 1.0)
+        assert free.high > 1
+    else:
+        assert (row.low, row.high) == (0.0, free.high)
+        assert (row.gain_low, row.gain_high) == pytest.approx((-1.0, free.high - 1))
+        assert free.low < 0
+
+
+def test_whoever_is_cheaper_than_the_cheapest_budget_is_compared_with_that():
+    table = UtilityTable([[0.3, 0.6], [0.5, 0.8]], [2, 4])
+    mix = same_cost_mix(Outcome(np.array([1.0, 1.5]), np.zeros(2)), table)
+    np.testing.assert_array_equal(mix, [0.3, 0.5])

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from adalib import load, noise_features, text_features
 from adalib.datasets.files import DataError
 from adalib.datasets.populations import Population, beta_population
+from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
 from adalib.sequential.induction import backward_induction
 from adalib.sequential.priced_stopping import PricedStopping
@@ -54,6 +55,15 @@ class Hindsight(VoteCount):
 
     def features(self, state, lead):
         return [state.value]
+
+
+class Chance(VoteCount):
+    """Sixty numbers that say nothing, by which a fit may know its training streams again."""
+
+    name = "chance"
+
+    def features(self, state, lead):
+        return list(np.random.default_rng(0).standard_normal((60, *np.shape(state.n))))
 
 
 class Faulty(VoteCount):
@@ -228,6 +238,32 @@ def test_a_second_fit_forgets_the_first(kind):
     few, _ = many.split_samples(0)
     new = kind(("votes",), repeats=2).fit(many)
     assert kind(("votes",), repeats=2).fit(few).fit(many).to_dict() == new.to_dict()
+
+
+@pytest.mark.parametrize("kind", [PricedStopping, partial(PricedRace, most=4)])
+def test_accuracies_in_training_are_by_fits_that_did_not_see_the_question(kind, monkeypatch):
+    """Two answers that are right in half of the cases: no rule can do better."""
+    monkeypatch.setitem(SIGNALS, Chance.name, Chance)
+    rng = np.random.default_rng(1)
+    names = [str(number) for number in range(400)]
+    given = np.array(["wrong", "right"])[(rng.random((400, 4)) < 0.5).astype(int)]
+    tokens = rng.integers(50, 150, given.shape)
+    answers = Responses(names, names, ["right"] * 400, given.tolist(), tokens=tokens)
+    policy = kind(("votes", "chance"), repeats=1).fit(answers)
+    assert policy.accuracies.max() < 0.5 + 2 * 0.5 / np.sqrt(400)
+
+
+@pytest.mark.parametrize("kind", [PricedStopping, partial(PricedRace, most=6, repeats=3)])
+def test_at_its_first_price_a_budget_is_spent(kind):
+    """A little above that price the policy spends less than the budget, a little below it more."""
+    answers = beta_population(150, 1.5, 1.2, seed=3).sample(16)
+    tokens = np.random.default_rng(4).integers(50, 150, (150, 16))
+    policy = kind().fit(replace(answers, tokens=tokens))
+    for budget in np.linspace(1.3, 2.5, 7) * policy.unit:
+        price = policy.price(budget)
+        spent = [policy.costs[policy.at_price(price * times)] for times in (1.001, 0.999)]
+        assert spent[0] <= budget <= spent[1]
+        assert spent[0] < spent[1]
 
 
 def test_what_a_session_needs(real, fitted):
