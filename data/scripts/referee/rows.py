@@ -136,8 +136,8 @@ def shares() -> Iterator[Cell]:
         table = settings.utility(name)
         for B, printed in zip(TARGETS, PAPER[name]["label_shares"], strict=True):
             ours = label_shares(_labels(name, B), table.k)
-            for b, *pair in zip(table.budgets, printed, ours, strict=True):
-                yield Cell(f"{name}, B = {B:g}: share of b = {b}", *pair, 0.05)
+            for b, paper, share in zip(table.budgets, printed, ours, strict=True):
+                yield Cell(f"{name}, B = {B:g}: share of b = {b}", paper, float(share), 0.05)
 
 
 def oracle_gap() -> Iterator[Cell]:
