@@ -20,7 +20,8 @@ from adabook.exercises.cases import TARGETED, best_value
 from adalib.solve.oracle import chosen
 
 BUILDS, PROOFS = (
-    {place: one for place, one in JUDGED.items() if isinstance(one, kind)} for kind in (Build, Proof)
+    {place: one for place, one in JUDGED.items() if isinstance(one, kind)}
+    for kind in (Build, Proof)
 )
 
 
