@@ -98,7 +98,7 @@ def test_solve_prints_the_exact_solution(file, capsys, budget, more):
 PRICES = ("--cost", "dollars", "--prices", "0.5,2")
 
 
-def test_dollars_are_printed_beside_answers(file, answers, rows, tmp_path, capsys, monkeypatch):
+def test_dollars_are_printed_beside_answers(answers, rows, tmp_path, capsys, monkeypatch):
     billed = replace(answers, extras={**answers.extras, "prompt_tokens": [50] * 30})
     path = tmp_path / "billed.jsonl"
     billed.save(path)
@@ -367,7 +367,7 @@ def test_a_missing_library_names_its_extra_in_python_too(monkeypatch):
 
 
 @pytest.mark.parametrize("words", [["solve", "--budget", "3", "--json"], ["solve", "--help"]])
-def test_a_full_disk_is_one_line(words, tmp_path):
+def test_a_full_disk_is_one_line(words):
     command = [sys.executable, "-m", "adalib", words[0], "word-fewshot", *words[1:]]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)

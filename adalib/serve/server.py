@@ -43,7 +43,7 @@ from adalib.ask.preflight import abilities
 from adalib.serve.listening import OfOneCaller, listen
 from adalib.serve.log import LogLines
 from adalib.serve.passing import Headers, Passed, climbs, end_to_end, outgoing_request, without
-from adalib.serve.router import LONGEST, NOT_SHORT, WORTH, Routed, Router
+from adalib.serve.router import LONGEST, NOT_SHORT, WORTH, Routed, Router, in_words
 
 Result = TypeVar("Result")
 
@@ -168,20 +168,14 @@ class Server:
                 return await self.vote(request, fields)
             except ClientDisconnect:
                 raise
-            except NoAnswerError as error:
-                self.failed[str(error)] += 1
-                request.state.line["why"] = f"no vote: {error}"
-                return _as_it_came(error)
-            except (TimeoutError, httpx2.TimeoutException):
-                self.failed["out of time"] += 1
-                limit = min(self.deadline, self.timeout)
-                raise RefusedError(504, f"no answer came within {limit:g} s") from None
-            except httpx2.ConnectError:
-                self.failed["no connection"] += 1
-                raise RefusedError(502, "the upstream cannot be reached") from None
             except Exception as error:
-                # No answer to vote on: the caller gets what the upstream itself replies.
-                self.failed[type(error).__name__] += 1
+                self.failed[in_words(error)] += 1
+                if isinstance(error, NoAnswerError):
+                    request.state.line["why"] = f"no vote: {error}"
+                    return _as_it_came(error)
+                if isinstance(error, TimeoutError | httpx2.HTTPError):
+                    raise _refused(error) from None
+                # A defect of ours: the caller gets what the upstream itself replies.
                 why = f"the vote failed ({_place_of(error)})"
         return await self.forward(request, body, why)
 
@@ -253,10 +247,8 @@ class Server:
         )
         try:
             reply = await _unless_gone(request, self.http.send(outgoing, stream=True))
-        except httpx2.TimeoutException:
-            raise RefusedError(504, "the upstream did not answer in time") from None
         except httpx2.HTTPError as error:
-            raise RefusedError(502, f"the upstream failed ({type(error).__name__})") from None
+            raise _refused(error) from None
         return Passed(reply)
 
     async def abilities(self) -> list[str]:
@@ -306,6 +298,13 @@ class Server:
             return response
 
         return logged
+
+
+def _refused(error: Exception) -> RefusedError:
+    """Return the refusal where the upstream gave no reply; it is not asked again."""
+    if isinstance(error, TimeoutError | httpx2.TimeoutException):
+        return RefusedError(504, "the upstream did not answer in time")
+    return RefusedError(502, f"the upstream failed ({in_words(error)})")
 
 
 def _error(status: int, message: str) -> Response:
@@ -479,4 +478,5 @@ def serve(
         for name in ("adalib.ask", "adalib.serve"):
             logging.getLogger(name).addHandler(lines)
             logging.getLogger(name).setLevel("INFO")
+        logging.getLogger("asyncio").setLevel("ERROR")  # it warns of callers who have gone
         listen(server.app(), listening)

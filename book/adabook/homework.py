@@ -182,12 +182,17 @@ def _some_price(rng: np.random.Generator) -> float:
     return float(np.round(rng.uniform(0.01, 0.09), 3)) + 0.00037
 
 
+def _first_stop(acc: np.ndarray, lam: float) -> np.ndarray:
+    """A mistake: the columns before the first step that does not pay."""
+    pays = np.diff(acc) > lam * np.diff(COST)
+    return np.hstack([pays, np.zeros((len(acc), 1), bool)]).argmin(axis=1)
+
+
 def _label(rng: np.random.Generator) -> Question:
     """Ask for one question's best budget at a price."""
     acc = _table(rng, 1)
     lam = _some_price(rng)
     label = int(oracle_labels(acc, COST, lam)[0])
-    pays = np.append(np.diff(acc[0]) > lam * np.diff(COST), False)
     # A column's number that is also a budget is not told from that budget.
     column = {} if label in COST else {"that is the column; give the budget": label}
     return Question(
@@ -199,7 +204,9 @@ def _label(rng: np.random.Generator) -> Question:
         {
             **column,
             "that is the most accurate budget; subtract the price": COST[acc[0].argmax()],
-            "that is where the next step stops paying; look beyond it too": COST[pays.argmin()],
+            "that is where the next step stops paying; look beyond it too": float(
+                COST[_first_stop(acc, lam)][0]
+            ),
             "that is the net value; give the budget that has it": acc[0, label] - lam * COST[label],
         },
         tolerance=0,
@@ -226,6 +233,12 @@ def _bill(rng: np.random.Generator) -> Question:
                 COST[acc.argmax(axis=1)].mean()
             ),
             "that is in money; count answers": lam * paid,
+            "the sign of the price is wrong: what is spent is subtracted": float(
+                COST[(acc + lam * COST).argmax(axis=1)].mean()
+            ),
+            "that stops at the first step that does not pay; look beyond it": float(
+                COST[_first_stop(acc, lam)].mean()
+            ),
         },
         table=acc.tolist(),
     )

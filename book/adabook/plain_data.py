@@ -31,7 +31,7 @@ def as_plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     value = listed(value)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return [as_plain(entry) for entry in value]
     kind = type(value).__name__
     if kind == "UtilityTable":
@@ -52,11 +52,11 @@ def as_plain(value: Any) -> Any:
 def listed(value: Any) -> Any:
     """A set, a range or what can be run through once as a list, and anything else as it is.
 
-    >>> listed(value**2 for value in range(3)), listed({5}), listed("text")
-    ([0, 1, 4], [5], 'text')
+    >>> listed(value**2 for value in range(3)), listed(({5}, "text"))
+    ([0, 1, 4], [[5], 'text'])
     """
-    if isinstance(value, (Iterator, Set, range, ValuesView)):
-        return list(islice(value, _LONGEST))
+    if isinstance(value, (Iterator, Set, range, ValuesView, list, tuple)):
+        return [listed(entry) for entry in islice(value, _LONGEST)]
     return value
 
 

@@ -1,4 +1,4 @@
-"""A chapter proposes changes to its reader, and its cells still run with each of them."""
+"""A chapter proposes changes to its reader: each is where it says, and its cells run with it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,32 @@ import sys
 
 import nbformat
 import pytest
-from changed_chapter import affected, changes_of, code_cells, failures, needed, place_of
+from changed_chapter import place_of, read_chapter
 from conftest import ROOT
 
 from contents import lessons
 
-CHAPTERS = [page.path for page in lessons() if changes_of(page.path)]
+CHAPTERS = [page.path for page in lessons() if read_chapter(page.path)[0]]
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def run(path) -> subprocess.CompletedProcess:
+    """Run a chapter with each of its changes."""
+    command = [sys.executable, ROOT / "tests" / "helpers" / "changed_chapter.py", path]
+    return subprocess.run(command, env=os.environ | ONE_THREAD, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_what_is_to_be_changed_stands_where_the_chapter_says(path):
+    changes, cells = read_chapter(path)
+    assert [place_of(change, cells) for change in changes]
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_a_reader_makes_a_change_and_runs_again(path):
-    command = [sys.executable, ROOT / "tests" / "helpers" / "changed_chapter.py", path]
-    run = subprocess.run(command, env=os.environ | ONE_THREAD, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    done = run(path)
+    assert done.returncode == 0, done.stderr
 
 
 def notebook_of(folder, *cells):
@@ -36,25 +47,15 @@ def notebook_of(folder, *cells):
     return path
 
 
-END = (
-    "# End\n\n## Change this and run again\n\n- In [Top](top), change `{}` to `{}`. What happens?\n"
-)
+END = "# End\n\n## Change this and run again\n\n- In [Top](top), change `{}` to `{}`, or not.\n"
+CELLS = ("# A\n\n(top)=\n## Top", "size = 3", "row = [0] * size", "assert len(row) == 3")
 
 
-def test_a_change_that_breaks_a_later_cell_is_found(tmp_path):
-    size, use = "# A\n\n(top)=\n## Top", "size = 3"
-    cells = (size, use, "row = [0] * size", "assert len(row) == 3", "unrelated = 1")
-    path = notebook_of(tmp_path, *cells, END.format("size = 3", "size = 4"))
-    sources = [source for source, _, _ in code_cells(path)]
-    assert affected(0, sources) == [0, 1, 2]
-    sources += ["print(row, unrelated)", "row = [1]", "row"]
-    assert affected(0, sources) == [0, 1, 2, 4]  # the last row is another one
-    assert needed([0, 1, 2, 4], sources) == [3]
-    assert affected(0, ["import numpy as np", "np.pi"]) == [0]
-    (failed,) = failures(path)
-    assert "AssertionError" in failed
-    path = notebook_of(tmp_path, *cells, END.format("size = 3", "size = 1 + 2"))
-    assert failures(path) == []
+@pytest.mark.parametrize(("new", "code"), [("size = 4", 1), ("size = 1 + 2", 0)])
+def test_a_change_that_breaks_a_later_cell_is_found(tmp_path, new, code):
+    done = run(notebook_of(tmp_path, *CELLS, END.format("size = 3", new)))
+    assert done.returncode == code
+    assert ("assert len(row) == 3" in done.stderr) == bool(code)
 
 
 @pytest.mark.parametrize(
@@ -67,13 +68,6 @@ def test_a_change_that_breaks_a_later_cell_is_found(tmp_path):
     ],
 )
 def test_a_change_that_names_no_cell_is_refused(tmp_path, cells, message):
-    path = notebook_of(tmp_path, *cells, END.format("n = 1", "n = 2"))
-    (change,) = changes_of(path)
+    (change,), read = read_chapter(notebook_of(tmp_path, *cells, END.format("n = 1", "n = 2")))
     with pytest.raises(ValueError, match=message):
-        place_of(change, code_cells(path))
-
-
-def test_an_item_of_another_form_is_refused(tmp_path):
-    path = notebook_of(tmp_path, "# A", END.format("n", "m").replace("In [Top](top), c", "C"))
-    with pytest.raises(ValueError, match="write every item as"):
-        changes_of(path)
+        place_of(change, read)

@@ -143,7 +143,7 @@ def claims() -> pd.DataFrame:
     made = pd.DataFrame(rows, columns=["verdict", "inferred", "name"]).assign(
         see="learning-held-out"
     )
-    return made.assign(**{name: f"its {name}" for name in names})
+    return made.assign(changed="", **{name: f"its {name}" for name in names})
 
 
 def test_a_cell_opens_its_card(play):

@@ -11,6 +11,7 @@ import numpy as np
 from adabook.exercises.behaviour import Construction
 from adabook.exercises.values import as_number
 from adabook.paper.theorems import figure_bounds, recovery, strong_duality
+from adabook.plain_data import listed
 from adalib.datasets.populations import Population
 from adalib.evaluate.crossfit import rehearse_oracle
 from adalib.learn.features import text_features
@@ -118,12 +119,12 @@ def _exact(answer: Any) -> str | None:
         return (
             "the budget must lie strictly between 1, the cheapest policy, and 4, the most expensive"
         )
-    # Nine digits of a budget such as 7/3 may lie below it, where its last step does not fit.
-    if strong_duality(*_THREE, budget + 1e-9).printed[0].gap <= 1e-8:
+    # Six digits of a budget such as 7/3 may lie below it, where its last step does not fit.
+    if strong_duality(*_THREE, budget + 1e-6).printed[0].gap <= 1e-6:
         return None
     if abs(frontier(*_THREE).cost - budget).min() < 0.05:
         return (
-            "close, but rounded too much; give nine digits after the point, or a fraction such "
+            "close, but rounded too much; give six digits after the point, or a fraction such "
             "as 11/4"
         )
     return "there is a gap at that budget; think of a budget that the oracle spends in full"
@@ -156,7 +157,8 @@ def _perfect(answer: Any) -> str | None:
 def _mean_gap(answer: Any) -> str | None:
     """A policy whose regret is three times what the mean gap allows."""
     acc, cost, lam, labels = _parts(answer, "lam", "labels")
-    drawn = figure_bounds(acc, cost, lam, labels).printed[1]
+    whole = [int(label) if label == int(label) else label for label in labels]
+    drawn = figure_bounds(acc, cost, lam, whole).printed[1]
     if drawn.left >= 3 * drawn.right > 0:
         return None
     sides = f"the regret is {drawn.left:.3f} and the mean gap times eps {drawn.right:.3f}"
@@ -277,7 +279,7 @@ def _controller(mine: Any) -> str | None:
             controller.close(budget, cost)
             truth.append(controller.price)
         try:
-            prices = np.asarray(mine(costs, budget, first, step), dtype=float)
+            prices = np.asarray(listed(mine(costs, budget, first, step)), dtype=float)
         except Exception as error:
             return (
                 f"it raised an error ({type(error).__name__}); it is called as mine(costs, "
@@ -285,6 +287,6 @@ def _controller(mine: Any) -> str | None:
             )
         if prices.shape != (len(costs),):
             return "return one price per cost: the price after that question"
-        if not np.allclose(prices, truth, rtol=1e-9):
+        if not np.allclose(prices, truth):
             return "the logarithm moves by step * (cost - budget) / budget after every question"
     return None

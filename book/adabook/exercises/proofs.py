@@ -78,10 +78,7 @@ EXERCISES["oracle", "monotone"] = Proof(
     objects=_two_buys,
     first=lambda low: 0.0,
     last=lambda low, high, c_low, c_high: (high - low) * (c_low - c_high),
-    jump=(
-        "a step is missing: first use that, at one of the two prices, nothing beats what is "
-        "bought there"
-    ),
+    jump=("first use that, at one of the two prices, nothing beats what is bought there"),
     hint="each buy is the best at its own price; write that down for both, and add",
     more=(
         "compare the net values of the two buys at the low price alone; then ask what the high "
@@ -109,7 +106,7 @@ EXERCISES["oracle", "everett"] = Proof(
     objects=_with_oracle,
     first=lambda acc, plan: _mean(acc, plan),
     last=lambda acc, oracle: _mean(acc, oracle),
-    jump="a step is missing: bring in the price times what the plan saves against the oracle",
+    jump="bring in the price times what the plan saves against the oracle",
     hint="the plan costs no more than the oracle, and no net value is above the oracle's",
     more=(
         "the plan saves money against the oracle; what is that worth at the price, and which of"
@@ -156,7 +153,7 @@ EXERCISES["budgets", "one split"] = Proof(
     first=lambda bound, accuracy: bound - accuracy,
     last=lambda n: 1 / n,
     jump=(
-        "a step is missing: what is the slack worth at this price, and what would the whole "
+        "what is the slack worth at this price, and what would the whole "
         "step of the split question bring"
     ),
     hint=(
@@ -183,7 +180,7 @@ EXERCISES["duality", "weak duality"] = Proof(
     objects=dict,
     first=lambda acc, plan: _mean(acc, plan),
     last=dual,
-    jump="a step is missing: what may be added because the plan stays within the budget",
+    jump="what may be added because the plan stays within the budget",
     hint=(
         "the plan stays within the budget and the price is not negative, so you may add "
         "something that is not negative"
@@ -227,7 +224,7 @@ EXERCISES["estimation", "bracket"] = Proof(
     objects=_with_truth,
     first=lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
     last=lambda draws: float(draws.max(axis=1).mean()),
-    jump="a step is missing: what would you choose if you knew the truth",
+    jump="what would you choose if you knew the truth",
     hint=(
         "choosing by noisy numbers never beats knowing the truth, and its mean claim is never "
         "below the true best"
@@ -291,7 +288,7 @@ EXERCISES["a_duality", "recovery"] = Proof(
         float((_stakes(acc, cost, lam) * (policy != oracle)).mean())
         + _unspent(cost, lam, budget, policy)
     ),
-    jump="a step is missing: which bound lies above the best value",
+    jump="which bound lies above the best value",
     hint=(
         "replace the best value by the bound at this price, which the oracle's net value reaches; "
         "what the policy loses against it is at stake only where the two differ"
@@ -316,7 +313,7 @@ EXERCISES["a_duality", "regret"] = Proof(
     last=lambda acc, cost, lam, policy, oracle: float(
         _stakes(acc, cost, lam).max() * (policy != oracle).mean()
     ),
-    jump="a step is missing: what is at stake on the questions where the policy errs",
+    jump="what is at stake on the questions where the policy errs",
     hint=(
         "where policy and oracle agree nothing is lost; elsewhere at most the largest minus the"
         " smallest net value"
@@ -361,7 +358,7 @@ EXERCISES["markets", "floor"] = Proof(
         price * demand - (capacity * np.maximum(price - fuel, 0)).sum()
     ),
     last=lambda fuel, run: run @ fuel,
-    jump="a step is missing: what would the plants earn from what they run, if none ran at a loss",
+    jump="what would the plants earn from what they run, if none ran at a loss",
     hint="no plant runs above its capacity, and a plant that stays off earns 0",
     more=(
         "first compare the capacity with what each plant runs; then ask what happens to a plant"
@@ -420,7 +417,7 @@ EXERCISES["stopping", "induction"] = Proof(
     objects=dict,
     first=lambda v, lam, q, chances, W: _tossed(v, lam, q, chances, W),
     last=lambda v, lam, chances, V: max(v, chances @ V - lam),
-    jump="a step is missing: first use what is known about the next states",
+    jump="first use what is known about the next states",
     hint=(
         "at every next state W is at most V, and an average of two numbers is at most the "
         "larger of them"
@@ -474,10 +471,7 @@ EXERCISES["deploy", "overspending"] = Proof(
     last=lambda budget, step, first, high, most: float(
         budget / step * np.log(high / first) + most - budget
     ),
-    jump=(
-        "a step is missing: what can the last question with a more expensive rule and those "
-        "before it have added"
-    ),
+    jump=("what can the last question with a more expensive rule and those before it have added"),
     hint=(
         "after the last question with a more expensive rule every cost is at most the budget; "
         "before it the price was below high"

@@ -33,7 +33,7 @@ def counted() -> Responses:
     return Responses(ids, ids, ["0"] * 8, answers)
 
 
-def test_both_bounds_are_those_of_all_subsets_counted_by_hand(counted):
+def test_both_bounds_are_those_of_all_subsets_counted_by_hand():
     closed = bounded_votes(np.arange(8), 7, BUDGETS)
     for right in range(8):
         agree = [0] * right + [1] * (7 - right)
