@@ -20,7 +20,7 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework exam competition slides quizzes wheel test test-all clients lowest report lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework hall exam competition slides quizzes wheel test test-all clients lowest report lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -56,6 +56,9 @@ instructor: book browser  ## a teacher's pack, with homework for a roster and it
 
 homework: book  ## homework with a secret of yours, in _build/homework (ROSTER=ids.txt SECRET=... CHAPTERS="oracle budgets")
 	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) homework
+
+hall: $(VENV)/book.stamp  ## the market game on a classroom's phones, from this machine, until Ctrl-C; nothing is stored
+	@$(PY) -m adabook.hall
 
 exam: $(VENV)/book.stamp browser  ## an exam with new numbers from your secret, and its key apart, in _build/exam (NAME=autumn SECRET=...)
 	@NAME="$(NAME)" SECRET="$(SECRET)" $(EDITIONS) exam

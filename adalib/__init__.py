@@ -5,6 +5,8 @@ here. They are loaded on first use, so that ``import adalib`` is quick and a not
 on what it uses. What concerns the paper alone is in `adabook.paper`.
 """
 
+from typing import Any
+
 import lazy_loader
 
 __version__ = "0.4.0"
@@ -47,7 +49,7 @@ _loaded, __dir__, __all__ = lazy_loader.attach(
 )
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """Load a public name; one sentence says how to install what it needs."""
     try:
         return _loaded(name)

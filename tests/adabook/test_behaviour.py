@@ -15,13 +15,13 @@ from conftest import ROOT
 import adabook.highs
 import adalib
 from adabook.exercises import JUDGED, Checker
-from adabook.exercises.behaviour import HOLDS, Build, Construction, Proof
+from adabook.exercises.behaviour import HOLDS, Build, Proof
 from adabook.exercises.cases import TARGETED, best_value
 from adalib.solve.oracle import chosen
 
-BUILDS, PROOFS, CONSTRUCTIONS = (
+BUILDS, PROOFS = (
     {place: one for place, one in JUDGED.items() if isinstance(one, kind)}
-    for kind in (Build, Proof, Construction)
+    for kind in (Build, Proof)
 )
 
 
@@ -33,7 +33,6 @@ def verdict(place, answer):
 @pytest.mark.parametrize("place", BUILDS, ids="-".join)
 def test_every_mistake_is_named(place):
     assert verdict(place, BUILDS[place].brute_force).right
-    assert len(BUILDS[place].mistakes) >= 3
     for name, mistake in BUILDS[place].mistakes.items():
         checked = verdict(place, mistake)
         assert (checked.right, checked.hint) == (False, name)
@@ -200,7 +199,6 @@ def test_a_proof_is_commented_on(place, monkeypatch):
     bare = verdict(place, [first, last])
     assert bare.right
     assert PROOFS[place].jump in bare.hint
-    assert len(PROOFS[place].mistakes) >= 3
     for name, mistake in PROOFS[place].mistakes.items():
         checked = verdict(place, [first, mistake, *between[1:], last])
         assert not checked.right
@@ -301,12 +299,11 @@ MISSES = {
 }
 
 
-@pytest.mark.parametrize("place", CONSTRUCTIONS, ids="-".join)
+@pytest.mark.parametrize("place", MISSES, ids="-".join)
 def test_objects_without_the_property_get_hints(place):
     checked = [verdict(place, answer) for answer in MISSES[place]]
     assert not any(one.right for one in checked)
-    assert len({one.hint for one in checked}) >= 3
-    assert CONSTRUCTIONS[place].more
+    assert all(one.hint for one in checked)
 
 
 def test_every_budget_without_a_gap_is_exact_and_no_other_is():

@@ -368,6 +368,14 @@ class TestMarket:
             text = page.locator(".market-said").nth(1).inner_text()
             seen.add(text.split("buy ")[1].split(" each")[0])
         assert seen == {"1", "16"}
+        # A class of no size that can be played is refused, and what was dealt stays.
+        students = page.get_by_label("students")
+        for size in ("501", "0", "-3", ""):
+            students.fill(size)
+            page.get_by_role("button", name="Count for me").click()
+            assert "give a number from 4 to 500" in page.locator(".market-said").first.inner_text()
+            assert page.locator(".market-pack .market-card").count() == 20
+        students.fill("20")
         # Only the cards are printed.
         page.evaluate("window.print = () => {}")
         page.get_by_role("button", name="Print the cards").click()

@@ -185,6 +185,7 @@ OVERFLOW = """async () => {
 }"""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", MARKED)
 def test_every_slide_fits_a_projector(decks, new_page, name):
     page = new_page(viewport={"width": 1280, "height": 720})

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -126,4 +127,6 @@ def test_an_event_stream_ends_when_it_says_so():
     async def read():
         return [event async for event in events(lines())]
 
-    assert asyncio.run(read()) == [{"a": 1}, [2]]
+    # In a thread of its own: a browser's tests may have left a loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(asyncio.run, read()).result() == [{"a": 1}, [2]]

@@ -15,12 +15,9 @@ data_word oracle_n
 motivation_gain budgets_math_gain_mean
 motivation_gain_low budgets_math_gain_low
 motivation_gain_high budgets_math_gain_high
-oracle_out_hard referee_by_leaving
-oracle_printed_gsm referee_by_free
-budgets_over referee_by_targeting
-budgets_under referee_by_nine
-estimation_math_ratio referee_by_windows_claim
-estimation_math_jensen referee_by_upper
+oracle_printed_gsm referee_by_free_compute
+budgets_over referee_by_budget_targeting
+budgets_under referee_by_nine_of_nine
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 

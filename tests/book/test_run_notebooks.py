@@ -54,6 +54,7 @@ def test_a_change_is_named_by_its_part(root, name):
     assert different == [part for part in PARTS if counts and name.startswith(part)]
 
 
+@pytest.mark.nightly
 def test_a_build_runs_what_is_out_of_date_and_says_why(root):
     """Two notebooks that count their own runs, built by Jupyter Book itself: with a failing page,
     again, with other code, and with one notebook changed."""

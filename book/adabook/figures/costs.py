@@ -41,7 +41,7 @@ def machine_curves(measured: pd.DataFrame, limits: pd.DataFrame) -> go.Figure:
             traces.append(shapes.line(here.rows, each, model, colour, marks=True, showlegend=False))
         return traces
 
-    titles = ("milliseconds for one token of every answer", "joules for a token")
+    titles = ("milliseconds for a step", "joules for a token")
     fig = make_subplots(rows=2, subplot_titles=titles, vertical_spacing=0.16)
     names = [f"{context:,.0f}" for context in contexts]
     shapes.drag(fig, names, at_context, "tokens of context: ", rows=[1, 1, 2] * len(models))
@@ -51,7 +51,8 @@ def machine_curves(measured: pd.DataFrame, limits: pd.DataFrame) -> go.Figure:
     # A fixed range, so that the eye sees what the slider changes.
     fig.update_yaxes(type="log", range=[-0.7, 2.1], tickvals=[1, 10, 100], row=1)
     fig.update_yaxes(type="log", range=[-2.7, 0.7], tickvals=[0.01, 0.1, 1], row=2)
-    return fig.update_layout(height=640, margin={"t": 60})
+    # The models are named above the title of the first part.
+    return fig.update_layout(height=660, margin={"t": 90}, legend={"y": 1.08, "yanchor": "bottom"})
 
 
 def bought_by_load(

@@ -40,12 +40,13 @@ def _card(claim: Any) -> str:
         )
     )
     star = " *" if claim.inferred else ""
+    changed = f"<p>{html.escape(claim.changed)}</p>" if claim.changed else ""
     evidence = link(claim.see, f"The evidence: {chapter_name('in the book')}")
     return (
         f'<details class="adalib-card" data-verdict="{verdict}">'
         f'<summary><span class="card-verdict">{verdict}{star}</span> {name}</summary>'
         f"<p>“{says}” <small>{place}</small></p>"
-        f"<p>{reason}</p>"
+        f"<p>{reason}</p>{changed}"
         f'<p class="card-number">{number}</p>'
         f"<p>{evidence}</p></details>"
     )

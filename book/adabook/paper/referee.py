@@ -1,17 +1,13 @@
-"""The referee's file: every item and every claim of the paper next to what we measured.
+"""The referee's file: every printed number and every claim of the paper next to what we measured.
 
-What the paper has, where, and how it comes out in our hands is
-``data/simulated/paper_register.jsonl``, one line per item or claim, in the order of the paper.
-What we measured is ``data/recorded/referee.jsonl``, which ``record_referee.py`` writes. A
-status or a verdict is decided here, from the recorded numbers and the bounds beside them.
-Explained in the chapter "What we know".
+What the paper has, where, and what we say of it is ``data/simulated/paper_register.jsonl``, one
+line per item or claim, in the order of the paper. What we measured is
+``data/recorded/referee.jsonl``, which ``record_referee.py`` writes. Explained in the chapter "What
+we know".
 """
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import NamedTuple
@@ -22,180 +18,79 @@ from adabook.recorded import recorded
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import data_folder
 
-#: How a row may be meant to come out.
-STATUSES = ("reproduced", "by definition", "corrected", "not supported", "ours alone")
-
 #: What may be said of a claim, best first. *Falls* is for what is contradicted; what may still be
 #: true is *not supported*.
 VERDICTS = ("stands", "true after correction", "not supported", "falls", "open")
 
-#: How a measured number may have to compare with a bound.
-RELATIONS: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "=": operator.eq,
-}
-
 _ROUNDING = 1e-9
 
 
-class Check(NamedTuple):
-    """A measured number, and how it must compare with a bound.
-
-    >>> Check("failures", 0, "=", 0).holds, Check("seconds", 2.5, "<", 1).holds
-    (True, False)
-    """
-
-    name: str
-    value: float
-    relation: str
-    bound: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether the number is on the side that it must be on."""
-        return RELATIONS[self.relation](self.value, self.bound)
-
-
 class Cell(NamedTuple):
-    """One number of the paper next to ours; a theorem's number is 0 failures.
+    """One number of the paper next to ours, a value ("=") or a bound ("<=", ">=").
 
-    ``relation`` says whether it is a value ("=") or a bound ("<=", ">="), ``unit`` what is counted.
-    ``paper`` is not a number where the paper prints none.
+    >>> Cell("x", 0.5, 0.52, 0.03).agrees, Cell("x", 0.5, 0.4, 0.03, ">=").agrees
+    (True, False)
     """
 
     name: str
     paper: float
     ours: float
-    tolerance: float = _ROUNDING
+    tolerance: float = 0.0
     relation: str = "="
-    unit: str = ""
-
-    @property
-    def printed(self) -> bool:
-        """Whether the paper has a number here."""
-        return not math.isnan(self.paper)
-
-    @property
-    def difference(self) -> float:
-        """Ours minus the paper's."""
-        return self.ours - self.paper
 
     @property
     def agrees(self) -> bool:
-        """Whether the two agree, to the tolerance; what is not printed contradicts nothing."""
-        room = self.tolerance + _ROUNDING
-        if not self.printed:
-            return True
+        """Whether the two agree, to the tolerance."""
+        room, over = self.tolerance + _ROUNDING, self.ours - self.paper
         if self.relation == "=":
-            return abs(self.difference) <= room
-        return self.difference <= room if self.relation == "<=" else self.difference >= -room
+            return abs(over) <= room
+        return over <= room if self.relation == "<=" else over >= -room
 
 
-class Outcome(NamedTuple):
-    """What a row measured: its cells, a note, and what must be so for the note to be true."""
+class Evidence(NamedTuple):
+    """The number that decides on a claim, what it says, and whether it bears the verdict out."""
 
-    cells: tuple[Cell, ...]
-    note: str = ""
-    checks: tuple[Check, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        """Whether what the note says is so."""
-        return all(check.holds for check in self.checks)
-
-    @property
-    def outside(self) -> tuple[Cell, ...]:
-        """The cells that do not agree."""
-        return tuple(cell for cell in self.cells if not cell.agrees)
+    value: float
+    number: str
+    holds: bool
 
 
 @cache
-def _record() -> dict[str, dict]:
-    """Return what was measured, by the id of a row or the name of a claim."""
-    return {part: line for part, (line,) in recorded("referee").items()}
-
-
-def _checks(line: dict) -> tuple[Check, ...]:
-    """The checks of a recorded line."""
-    return tuple(Check(*check) for check in line["checks"])
+def _record() -> dict[str, list[dict]]:
+    """Return what was measured, by the id of an item or the name of a claim."""
+    return recorded("referee")
 
 
 @dataclass(frozen=True)
-class Row:
-    """An item of the paper: ``what`` it is, what is ``compared``, how it is ``meant`` to come out.
-
-    ``see`` is the section that explains it, ``by`` the function that measured it; ``timed``: by the
-    machine's clock.
-    """
+class Item:
+    """A table of the paper, or what its text reads off a figure; ``by`` measured it."""
 
     id: str
     what: str
     compared: str
-    meant: str
-    see: str
     by: str
-    timed: bool = False
 
     @property
-    def outcome(self) -> Outcome:
-        """What was measured."""
-        line = _record()[self.id]
-        cells = (
-            Cell(name, math.nan if paper is None else paper, *rest)
-            for name, paper, *rest in line["cells"]
-        )
-        return Outcome(tuple(cells), line["note"], _checks(line))
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether the row came out as it was meant to."""
-        return self.outcome.holds and bool(self.outcome.outside) == (self.meant == "corrected")
-
-    @property
-    def status(self) -> str:
-        """How the row came out, in a word or two."""
-        if self.confirmed:
-            return self.meant
-        if self.meant == "corrected" or not self.outcome.holds:
-            return f"not {self.meant}"
-        return f"{self.meant}, but for {len(self.outcome.outside)}"
-
-
-class Evidence(NamedTuple):
-    """A number, what it says, and what must be so for it to bear the verdict out."""
-
-    value: float
-    number: str
-    checks: tuple[Check, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether the number bears the verdict out: a verdict that cannot fail is none."""
-        return all(check.holds for check in self.checks)
+    def cells(self) -> list[Cell]:
+        """Its numbers next to ours."""
+        return [Cell(*(line[name] for name in Cell._fields)) for line in _record()[self.id]]
 
 
 @dataclass(frozen=True)
 class Claim:
     """What the paper ``says`` and in which ``place``, our ``verdict``, and its ``reason``.
 
-    ``see`` is the section that explains it.
-
-    ``on`` says what its number was measured on, ``by`` which function did. ``inferred``: the
+    ``see`` is the section that explains it, ``by`` the function that decided. ``inferred``: the
     verdict rests on arithmetic with printed tables, or on our reconstruction of a protocol, without
     the authors' code or data. ``changed`` says what answers of the paper's own models changed.
     """
 
     name: str
-    part: str
     says: str
     place: str
     verdict: str
     reason: str
     see: str
-    on: str
     by: str
     inferred: bool = False
     changed: str = ""
@@ -203,16 +98,15 @@ class Claim:
     @property
     def evidence(self) -> Evidence:
         """The number behind the verdict."""
-        line = _record()[self.name]
-        return Evidence(line["value"], line["says"], _checks(line))
+        (line,) = _record()[self.name]
+        return Evidence(*(line[name] for name in Evidence._fields))
 
 
 _LINES = [line for _, line in read_lines(data_folder() / "simulated" / "paper_register.jsonl")]
 
-#: Every row and every claim, in the order of the paper, and its parts.
-ROWS = [Row(**line) for line in _LINES if "id" in line]
+#: Every item and every claim, in the order of the paper.
+ITEMS = [Item(**line) for line in _LINES if "id" in line]
 CLAIMS = [Claim(**line) for line in _LINES if "name" in line]
-PARTS = tuple(dict.fromkeys(claim.part for claim in CLAIMS))
 
 
 def cell_table() -> pd.DataFrame:
@@ -221,37 +115,27 @@ def cell_table() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The ``item`` of the paper, ``what`` it is, how it was ``meant`` to come out and its
-        ``status``; the number's ``name``, the ``paper``'s value, missing where it prints none,
-        ``ours``, the ``tolerance``, the ``relation``, the ``unit``, whether the two ``agree``, and
-        the item's ``note``.
+        The ``item`` of the paper, ``what`` it is and how it was ``compared``; the number's
+        ``name``, the ``paper``'s value, ``ours``, the ``tolerance``, the ``relation``, and whether
+        the two ``agree``.
     """
-    rows = []
-    for row in ROWS:
-        about = {"item": row.id, "what": row.what, "meant": row.meant, "status": row.status}
-        outcome = row.outcome
-        for cell in outcome.cells:
-            rows.append({**about, **cell._asdict(), "agrees": cell.agrees, "note": outcome.note})
+    rows = [
+        {"item": item.id, "what": item.what, "compared": item.compared}
+        | cell._asdict()
+        | {"agrees": cell.agrees}
+        for item in ITEMS
+        for cell in item.cells
+    ]
     return pd.DataFrame(rows)
 
 
-def claim_table(verdict: str | None = None) -> pd.DataFrame:
-    """Put the claims, or those with one verdict, in a table with their numbers.
-
-    Parameters
-    ----------
-    verdict : one of `VERDICTS`, optional
+def claim_table() -> pd.DataFrame:
+    """Put the claims in a table with their numbers.
 
     Returns
     -------
     DataFrame
-        One row per claim: what it says and where, the verdict, its reason and what it was decided
-        ``on``; the ``value`` measured, the ``number`` in words, and whether it ``holds``.
+        One row per claim: what it says and where, the verdict and its reason, the ``value``
+        measured, the ``number`` in words, and whether it ``holds``.
     """
-    rows = []
-    for claim in CLAIMS:
-        if verdict in (None, claim.verdict):
-            evidence = claim.evidence
-            measured = {"value": evidence.value, "number": evidence.number, "holds": evidence.holds}
-            rows.append(asdict(claim) | measured)
-    return pd.DataFrame(rows)
+    return pd.DataFrame([asdict(claim) | claim.evidence._asdict() for claim in CLAIMS])

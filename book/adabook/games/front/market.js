@@ -105,7 +105,7 @@ function staircase(cards, budgets, money, rounds, price) {
 
 // --- the page --------------------------------------------------------------------------------------------------------
 
-const MOST = 200; // students; a class of more than there are cards starts the pack again
+const MOST = 500; // students; a class of more than there are cards starts the pack again
 const dealt = (game, number) => game.cards[(number - 1) % game.cards.length];
 
 // The card that the end of the address asks for, as in #card=17, or null.
@@ -121,24 +121,29 @@ function classroom(game, sheet) {
   const [sizeLabel, size] = number("students", 20, 4, MOST);
   const [moneyLabel, money] = number("answers for each, on average", 3, 1, 16);
   const [priceLabel, price] = number("price, points per answer", 5, 0, 20);
-  price.step = "any";
-  const hands = budgets.map((b) => number(`show ${b}:`, 0, 0, 99));
+  for (const input of [money, price]) input.step = "any";
+  const hands = budgets.map((b) => number(`show ${b}:`, 0, 0, MOST));
   const said = make("p", { role: "status", class: "market-said" });
   const drawing = make("div");
   const pack = make("div", { class: "market-pack" });
   let rounds = [];
 
-  const inPlay = () => Array.from({ length: Math.max(4, Math.min(MOST, Number(size.value) || 4)) }, (_, at) => dealt(game, at + 1));
-  const purse = () => inPlay().length * Math.max(1, Number(money.value) || 1);
+  // What the class plays with, unless a number is out of its range: then that is said, and nothing else happens.
+  const inPlay = () => Array.from({ length: Number(size.value) }, (_, at) => dealt(game, at + 1));
+  const purse = () => inPlay().length * Number(money.value);
+  const ifAllFit = (act) => () => {
+    const wrong = [size, money, price, ...hands.map(([, input]) => input)].find((input) => !input.value || !input.checkValidity());
+    said.textContent = wrong ? `“${wrong.parentNode.textContent.trim()}” is ${wrong.value || "empty"}: give a number from ${wrong.min} to ${wrong.max}.` : "";
+    if (!wrong) act();
+  };
   const clear = () => {
     rounds = [];
-    said.textContent = "";
     drawing.replaceChildren();
     pack.replaceChildren(...inPlay().map((each, at) => card(each, budgets, `Card ${at + 1}`)));
   };
   const add = () => {
-    const shown = hands.reduce((sum, [, input]) => sum + (Number(input.value) || 0), 0);
-    const total = hands.reduce((sum, [, input], k) => sum + (Number(input.value) || 0) * budgets[k], 0);
+    const shown = hands.reduce((sum, [, input]) => sum + Number(input.value), 0);
+    const total = hands.reduce((sum, [, input], k) => sum + Number(input.value) * budgets[k], 0);
     rounds.push({ price: Number(price.value), bill: total });
     const over = total - purse();
     const verdict = over > 0 ? `${over} more than there are. Raise the price.` : over < 0 ? `${-over} are left. Lower the price, or stop here.` : "Every answer is spent: the market clears.";
@@ -157,13 +162,13 @@ function classroom(game, sheet) {
     said.textContent = `The market clears at ${priced(at)}: at this price the cost, ${total}, fits within ${purse()}. ${total < purse() ? `${purse() - total} are left: just below it the class would buy more than there are.` : ""}`;
     drawing.replaceChildren(staircase(inPlay(), budgets, purse(), null, at));
   };
-  for (const input of [size, money]) input.addEventListener("change", clear);
+  for (const input of [size, money]) input.addEventListener("change", ifAllFit(clear));
   box.append(
-    make("p", {}, sizeLabel, " ", moneyLabel, " ", press("Print the cards", () => print(sheet, inPlay().map((each, at) => card(each, budgets, `Card ${at + 1}`))))),
+    make("p", {}, sizeLabel, " ", moneyLabel, " ", press("Print the cards", ifAllFit(() => print(sheet, inPlay().map((each, at) => card(each, budgets, `Card ${at + 1}`)))))),
     make("p", {}, "Without a printer, send everyone the address of this page with ", make("code", {}, "#card=1"), ", ", make("code", {}, "#card=2"), " and so on at its end. It shows that card alone."),
     make("p", {}, priceLabel),
     make("p", { class: "market-hands" }, ...hands.map(([label]) => label)),
-    make("p", {}, press("Add up the hands", add), " ", press("Count for me", count), " ", press("Find the clearing price", find), " ", press("Start again", clear)),
+    make("p", {}, press("Add up the hands", ifAllFit(add)), " ", press("Count for me", ifAllFit(count)), " ", press("Find the clearing price", ifAllFit(find)), " ", press("Start again", ifAllFit(clear))),
     said,
     drawing,
     make("details", {}, make("summary", {}, "The cards"), pack),

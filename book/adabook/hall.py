@@ -1,0 +1,181 @@
+"""The market game on a classroom's phones: ``python -m adabook.hall`` on the teacher's laptop.
+
+A phone that opens the address gets a card. The teacher calls a price and everyone bids, or everyone
+writes down a card, true or not, and a rule says what is paid. Nothing is stored: it all ends with
+the command. `hall.js` is the page of the phones and of the teacher.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+import adalib
+from adabook.games import market
+from adabook.games.scripts import FRONT, joined
+from adalib.solve.integer import integer_optimum
+
+RULES = ("nothing", "one price", "the harm")  # that students pay
+EACH = 3  # answers for each student, on average
+_MOST = 500  # phones
+
+_HEAD = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>The market game</title>'
+    '<meta name="viewport" content="width=device-width"><style>:root { --oracle: #1668b0; '
+    "--price: #b02a37; --mix: #777; --pst-color-primary: #1668b0; --pst-color-border: #777; "
+    "--pst-color-text-base: #111 } body { font: 18px sans-serif; max-width: 38em; margin: auto; "
+    "padding: 0 1em } @media (min-width: 900px) { body { font-size: 24px } }"
+)
+
+
+def outcome(points: list[list[int]], budgets: list[int], who: int, rule: str) -> tuple[int, float]:
+    """The column that a student gets if the cards read so, and the points that are paid for it."""
+    acc, cost = np.array(points) / 100, np.array(budgets)
+    if rule == "one price":
+        lam = adalib.frontier(acc, cost).at(EACH).lam + 1e-9  # what surely fits
+        column = int(adalib.oracle_labels(acc, cost, lam)[who])
+        return column, 100 * lam * float(cost[column] - 1)
+    plan = integer_optimum(acc, cost, EACH)
+    column = int(plan.labels[who])
+    if rule == "nothing":
+        return column, 0.0
+    others = np.delete(acc, who, axis=0)  # they could share all answers but one, which stays
+    could = integer_optimum(others, cost, (EACH * len(acc) - 1) / len(others)).accuracy
+    return column, 100 * (could * len(others) - (plan.accuracy * len(acc) - acc[who, column]))
+
+
+class Hall:
+    """The cards, the phones that hold them, the round that is played, and what they showed."""
+
+    def __init__(self, key: str) -> None:
+        game = market(adalib.load("word-fewshot")).data
+        self.cards, self.budgets = game["cards"], game["budgets"]
+        self.key = key  # the teacher's
+        self.seats: dict[str, int] = {}
+        self.bills: dict[float, int] = {}  # by the prices that were called
+        self._begin("wait", None)
+
+    def _begin(self, kind: str, value: Any) -> None:
+        self.round = {"kind": kind, "value": value, "number": secrets.token_hex(4)}
+        self.hands: dict[int, Any] = {}  # a budget, or a card as written
+        self.told: dict[int, dict[str, float]] = {}  # what each got by the rule
+
+    def answer(self, me: str, key: str, what: str, value: Any, number: str) -> dict[str, Any]:
+        """Do what a phone or the teacher asks, and return what it sees; ValueError to refuse."""
+        if secrets.compare_digest(key.encode(), self.key.encode()):
+            return self._teacher(what, value)
+        if me not in self.seats:
+            if len(self.seats) == _MOST:
+                raise ValueError(f"the hall is full: {_MOST} phones are in it")
+            me = secrets.token_urlsafe(9)
+            self.seats[me] = len(self.seats)
+        seat = self.seats[me]
+        if what == "show":
+            is_card = isinstance(value, list) and len(value) == len(self.budgets)
+            fits = is_card and all(type(v) is int and 0 <= v <= 100 for v in value)
+            if number != self.round["number"] or self.told:
+                raise ValueError("that round is over")
+            if not (fits if self.round["kind"] == "write" else value in self.budgets):
+                raise ValueError("write whole numbers from 0 to 100")
+            self.hands[seat] = value
+        seen = {**self.round, "me": me, "seat": seat + 1, "budgets": self.budgets}
+        hand, told = self.hands.get(seat), self.told.get(seat)
+        return {**seen, "card": self._card(seat), "hand": hand, "told": told}
+
+    def _card(self, seat: int) -> dict[str, Any]:
+        return self.cards[seat % len(self.cards)]  # a large class starts the pack again
+
+    def _teacher(self, what: str, value: Any) -> dict[str, Any]:
+        """Begin a round or settle it, and return all that is known."""
+        cards = [self._card(seat) for seat in range(len(self.seats))]
+        if what == "price":
+            if type(value) not in (int, float) or not 0 <= value <= 100:
+                raise ValueError("call a price from 0 to 100 points per answer")
+            self._begin(what, value)
+        elif what == "write" and value in RULES:
+            self._begin(what, value)
+        elif what == "settle" and self.round["kind"] == "write" and len(cards) > 1:
+            self._settle([card["points"] for card in cards])
+        if self.round["kind"] == "price":
+            self.bills[self.round["value"]] = sum(self.hands.values())
+        rounds = [{"price": price, "bill": bill} for price, bill in self.bills.items()]
+        seen = {**self.round, "cards": cards, "budgets": self.budgets, "rounds": rounds}
+        known = {"hands": len(self.hands), "money": EACH * len(cards), "rules": RULES}
+        return {**seen, **known, "told": list(self.told.values())}
+
+    def _settle(self, true: list[list[int]]) -> None:
+        said = [self.hands.get(seat, points) for seat, points in enumerate(true)]
+        for seat, points in enumerate(true):
+            honest = [*said[:seat], points, *said[seat + 1 :]]
+            got = [
+                outcome(each, self.budgets, seat, self.round["value"]) for each in (said, honest)
+            ]
+            (column, paid), (left, truthful) = got[0], (points[at] - due for at, due in got)
+            bought = {"budget": self.budgets[column], "points": points[column], "paid": paid}
+            lied = said[seat] != points
+            self.told[seat] = {**bought, "left": left, "lied": lied, "gain": left - truthful}
+
+
+class Desk(BaseHTTPRequestHandler):
+    """Sends the page, and passes on what it asks."""
+
+    hall: Hall
+    lock = Lock()
+    timeout = 10
+
+    def do_GET(self) -> None:
+        """The page; the teacher's has a key behind the #, which is not sent."""
+        script = joined("market") + Path(__file__).with_name("hall.js").read_text("utf-8")
+        style = (FRONT / "games.css").read_text("utf-8")
+        body = f"{_HEAD}{style}</style><main class='adalib-market'></main><script>{script}</script>"
+        self._send(200, "text/html; charset=utf-8", body)
+
+    def do_POST(self) -> None:
+        """A question in JSON, and its answer."""
+        try:
+            asked = json.loads(self.rfile.read(min(abs(int(self.headers["Content-Length"])), 2000)))
+            words = [str(asked.get(name) or "") for name in ("me", "key", "what", "number")]
+            with self.lock:
+                said = self.hall.answer(*words[:3], asked.get("value"), words[3])
+            self._send(200, "application/json", json.dumps(said))
+        except (ValueError, TypeError, AttributeError) as error:
+            self._send(400, "application/json", json.dumps({"refused": str(error)}))
+
+    def _send(self, status: int, kind: str, text: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(text.encode())))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is stored."""
+
+
+def server(host: str, port: int, key: str) -> ThreadingHTTPServer:
+    """The hall at an address; port 0 is any that is free."""
+    return ThreadingHTTPServer((host, port), type("Desk", (Desk,), {"hall": Hall(key)}))
+
+
+def main() -> None:
+    """Open the hall for the network that the laptop is in."""
+    host = "127.0.0.1"
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # sends nothing, and tells which address would
+        host = probe.getsockname()[0]
+    key = secrets.token_urlsafe(9)
+    with suppress(KeyboardInterrupt), server("", 8000, key) as hall:
+        print(f"Phones:  http://{host}:8000/\nYou:     http://{host}:8000/#{key}", flush=True)
+        hall.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
