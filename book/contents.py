@@ -1,11 +1,11 @@
 """The registry of the book's pages: those in `_toc.yml`, in order, with chapter numbers.
 
-A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`; the chapters count from 0, in
-the order of `_toc.yml`, and the appendices from A. Another notebook is a lesson like them, with
-cells that run in the page, if its metadata has ``"adalib": {"lesson": true}``. Titles, links,
-exercises and tests take numbers from here, so a chapter moves by moving its line. Prose names a
-chapter by its key, which is its file's name without the leading number: ``chapter {ch}`stopping` ``
-becomes "chapter 9".
+A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`, whose file begins with a number;
+the chapters count from 0, in the order of `_toc.yml`, and the appendices from A. Another notebook
+is a lesson like them, with cells that run in the page, if its metadata has ``"adalib": {"lesson":
+true}``. Titles, links, exercises and tests take numbers from here, so a chapter moves by moving its
+line. Prose names a chapter by its key, which is its file's name without the leading number:
+``chapter {ch}`stopping` `` becomes "chapter 9".
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def pages(root: Path = ROOT) -> list[Page]:
             if caption == WITH_LETTERS:
                 number = chr(ord("A") + appendix_count)
                 appendix_count += 1
-            elif caption not in WITHOUT_NUMBERS:
+            elif caption not in WITHOUT_NUMBERS and name.rpartition("/")[2][0].isdigit():
                 number = str(chapter_count)
                 chapter_count += 1
             listed.append(Page(name, number, root))

@@ -6,7 +6,7 @@ book's. It needs no network and no script, prints, and is as legible on black as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -30,19 +30,22 @@ _KINDS = {
 _WIDTH, _HEIGHT = 760, 440
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 190, 12, 44  # margins; names of policies stand on the right
 _LINE = 15  # from one name to the next
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --faint: #8886; }
+_PAGE = """
+:root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --paper: #161616; } }
 @media print { :root { --ink: #000; --paper: #fff; } }
 body { margin: 2rem auto; max-width: 50rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif;
   color: var(--ink); background: var(--paper); }
 h1 { font-size: 1.4rem; } .verdict { font-size: 1.15rem; font-weight: 600; }
-svg { width: 100%; height: auto; } svg text { fill: var(--ink); font-size: 12px; }
-.axis { stroke: var(--faint); } .mix { stroke: var(--ink); stroke-dasharray: 5 4; fill: none; }
-.worth { stroke: var(--ink); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; }
-th, td { padding: .15rem .5rem; text-align: right; white-space: nowrap; }
-th { border-bottom: 1px solid; } td:nth-child(-n+2), th:nth-child(-n+2) { text-align: left; }
+"""
+_STYLE = """
+.rows svg { width: 100%; height: auto; } .rows svg text { fill: currentColor; font-size: 12px; }
+.rows .axis { stroke: #8886; } .rows .worth { stroke: currentColor; }
+.rows .mix { stroke: currentColor; stroke-dasharray: 5 4; fill: none; }
+.rows div { overflow-x: auto; } .rows table { border-collapse: collapse; font-size: .85rem; }
+.rows th, .rows td { padding: .15rem .5rem; text-align: right; white-space: nowrap; }
+.rows th { border-bottom: 1px solid; }
+.rows td:nth-child(-n+2), .rows th:nth-child(-n+2) { text-align: left; }
 """
 
 
@@ -53,6 +56,7 @@ def page(
     notes: Sequence[str] = (),
     dollars: float | None = None,
     worth: float | None = None,
+    more: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """Return the page as HTML.
 
@@ -69,6 +73,8 @@ def page(
     worth : float, optional
         Dollars that a right answer is worth, where costs are in dollars too. The best row at this
         price is named, and the price is drawn as a line: on it, accuracy just pays for its cost.
+    more : mapping of str to sequence of str, optional
+        Further columns of the table, a text per row.
 
     Returns
     -------
@@ -90,15 +96,25 @@ def page(
 <html lang="en">
 <head><meta charset="utf-8"><meta name="generator" content="adalib">
 <meta name="viewport" content="width=device-width">
-<title>{escape(title)}</title><style>{_STYLE}</style></head>
+<title>{escape(title)}</title><style>{_PAGE}</style></head>
 <body>
 <h1>{escape(title)}</h1>
 <p class="verdict">{escape(verdict)}</p>
-{_figure(rows, price)}
-<div class="scroll">{_table(rows, dollars)}</div>
+{figure_and_table(rows, dollars, price, more)}
 {shown}</body>
 </html>
 """
+
+
+def figure_and_table(
+    rows: Sequence[HeldOutRow],
+    dollars: float | None = None,
+    price: float | None = None,
+    more: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """Return the part of the page that shows the rows, for a page that has its own words."""
+    shown = f"{_figure(rows, price)}<div>{_table(rows, dollars, more or {})}</div>"
+    return f'<div class="rows"><style>{_STYLE}</style>\n{shown}</div>'
 
 
 def _best(rows: Sequence[HeldOutRow], price: float) -> HeldOutRow:
@@ -201,13 +217,15 @@ def _legend() -> str:
     )
 
 
-def _table(rows: Sequence[HeldOutRow], dollars: float | None) -> str:
+def _table(
+    rows: Sequence[HeldOutRow], dollars: float | None, more: Mapping[str, Sequence[str]]
+) -> str:
     """Write every row."""
     names = ["policy", "", "target", "cost", "right, %", "gain, points", "mix needs"]
     if dollars is not None:
         names.append("$ per 1,000 questions")
     lines = []
-    for row in rows:
+    for number, row in enumerate(rows):
         cells = [
             row.policy,
             "" if row.kind == "baseline" else row.kind,
@@ -219,8 +237,9 @@ def _table(rows: Sequence[HeldOutRow], dollars: float | None) -> str:
         ]
         if dollars is not None:
             cells.append(f"{1000 * dollars * row.cost:.3g}")
+        cells += [texts[number] for texts in more.values()]
         lines.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
-    head = "".join(f"<th>{name}</th>" for name in names)
+    head = "".join(f"<th>{escape(name)}</th>" for name in (*names, *more))
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import html
 import json
 import subprocess
 import sys
@@ -41,7 +40,8 @@ from adalib.evaluate.baselines import noise_features
 from adalib.evaluate.compare import stopping_policies
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.learners import Questions, cores, kind_of, outcomes, planned, planning_policies
-from adalib.evaluate.scores import Outcome, same_cost_mix
+from adalib.evaluate.report import page
+from adalib.evaluate.scores import HeldOutRow, Outcome, cost_of_equal_mix, same_cost_mix
 from adalib.learn.describe import DESCRIBED, describe
 from adalib.sequential.watching import watch
 
@@ -461,20 +461,6 @@ def _written(gains: np.ndarray | None) -> str:
     return f"{gain:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Scoreboard</title>
-<meta name="viewport" content="width=device-width">
-<style>
-:root {{ color-scheme: light dark; font: 16px/1.4 system-ui, sans-serif }}
-body {{ margin: 2rem auto; max-width: 80rem; padding: 0 1rem }}
-div {{ overflow-x: auto }} table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
-th, td {{ padding: .3rem .6rem; text-align: left; border-bottom: 1px solid #8886 }}
-</style>
-<h1>Scoreboard</h1>
-<p>{words}</p>
-<div>{table}</div>
-</html>
-"""
 _WORDS = (
     "{questions} questions that nobody had seen, {budget:g} answers on average. The gain is in "
     "points over the best random mix of the same cost, with its 95% interval. Rows that share a "
@@ -483,15 +469,49 @@ _WORDS = (
 )
 
 
-def write_scoreboard(frame: pd.DataFrame, part: Part, folder: Path) -> tuple[Path, Path]:
-    """Write the scoreboard as CSV and as one page."""
-    table, page = folder / "scoreboard.csv", folder / "scoreboard.html"
+def write_scoreboard(rows: Sequence[Row], part: Part, folder: Path) -> pd.DataFrame:
+    """Write the scoreboard as CSV and as the page of `adalib evaluate --report`; return it."""
+    frame = as_frame(rows, part.budget)
     safe = frame.assign(**{name: frame[name].map(harmless) for name in ("entry", "notes")})
-    safe.to_csv(table, index=False, quoting=csv.QUOTE_MINIMAL)
+    safe.to_csv(folder / "scoreboard.csv", index=False, quoting=csv.QUOTE_MINIMAL)
+    scored_rows = [row for _, row in placed(rows, part.budget) if row.gains.size]
+    texts = frame.set_index("entry").loc[[row.entry for row in scored_rows]].astype(str)
+    columns = ("place", RANDOM, SHUFFLED, "seconds", "letters", "notes")
     words = _WORDS.format(questions=part.score.table.n, budget=part.budget)
-    markup = frame.to_html(index=False, border=0, na_rep="", justify="left")
-    page.write_text(_PAGE.format(words=html.escape(words), table=markup), encoding="utf-8")
-    return table, page
+    faults = [f"{row.entry} was not scored: {row.fault}." for row in rows if not row.gains.size]
+    html = page(
+        [_held_out(row, part) for row in scored_rows],
+        "Scoreboard",
+        words,
+        faults,
+        more={name: texts[name].tolist() for name in columns},
+    )
+    (folder / "scoreboard.html").write_text(html, encoding="utf-8")
+    return frame
+
+
+def _held_out(row: Row, part: Part) -> HeldOutRow:
+    """Return the row as every page shows one."""
+    right, gain = mean_interval(row.accuracy), mean_interval(row.gains)
+    outcome = Outcome(row.cost, row.accuracy)
+    needs = cost_of_equal_mix(outcome, part.score.table)
+    return HeldOutRow(
+        policy=row.entry,
+        kind=row.kind,
+        target=part.budget,
+        cost=float(row.cost.mean()),
+        accuracy=float(right.mean),
+        low=float(right.low),
+        high=float(right.high),
+        mix_accuracy=float(right.mean - gain.mean),
+        gain=float(gain.mean),
+        gain_low=float(gain.low),
+        gain_high=float(gain.high),
+        imitation=None,
+        majority=None,
+        mix_cost=needs if np.isfinite(needs) else None,
+        gains=row.gains,
+    )
 
 
 def rank(entries: Path, kept: Path = KEPT, workers: int = 0) -> pd.DataFrame:
@@ -516,9 +536,7 @@ def rank(entries: Path, kept: Path = KEPT, workers: int = 0) -> pd.DataFrame:
             source = file.read_text(encoding="utf-8", errors="replace")
             jobs.append(pool.submit(scored, file.stem, source, part))
         rows = [job.result() for job in jobs]
-    frame = as_frame(rows, part.budget)
-    write_scoreboard(frame, part, kept.parent)
-    return frame
+    return write_scoreboard(rows, part, kept.parent)
 
 
 def main(words: Sequence[str]) -> int:

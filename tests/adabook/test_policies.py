@@ -15,6 +15,7 @@ from its_hub.core.algorithms.adaptive_self_consistency import AdaptiveSelfConsis
 from its_hub.core.algorithms.beta_self_consistency import BetaSelfConsistency
 
 from adabook.policies import by_certainty, by_votes
+from adalib.evaluate.learners import fresh
 from adalib.sequential.watching import Answer
 
 
@@ -115,7 +116,7 @@ def test_weighted_votes_by_hand():
 def test_the_posterior_is_bayes_by_the_definition():
     """Each likelihood multiplied out: for every answer seen so far, and for one not seen yet."""
     rng = np.random.default_rng(4)
-    policy = by_certainty.Cges(3)
+    policy = by_certainty.Cges()
     for _ in range(50):
         n = rng.integers(1, 8)
         texts = [str(c) if c else "" for c in rng.integers(0, 4, n)]
@@ -160,4 +161,4 @@ def test_a_reservation_value_is_reached_once_in_budget_times():
 @pytest.mark.parametrize("name", ["Cisc", "DeepConf", "Cges", "Uab", "Weitzman"])
 def test_files_without_log_probabilities_are_refused(name):
     with pytest.raises(ValueError, match=f'{name} needs "logprob"'):
-        getattr(by_certainty, name)(3).fit(SimpleNamespace(logprob=None))
+        fresh(getattr(by_certainty, name), 3).fit(SimpleNamespace(logprob=None))

@@ -19,13 +19,17 @@ MOST = 40  #: answers to a question
 class ByCertainty:
     """Base class: refuse files without log-probabilities."""
 
-    def __init__(self, budget: float) -> None:
-        self.budget = budget
-
     def fit(self, answers: Any) -> None:
         """Refuse what cannot be used."""
         if answers.logprob is None:
             raise ValueError(f'{type(self).__name__} needs "logprob" on every line of the file')
+
+
+class ToABudget(ByCertainty):
+    """Base class of those that leave open how much to ask."""
+
+    def __init__(self, budget: float) -> None:
+        self.budget = budget
 
 
 def heaviest(seen: Iterable[Any], sharpness: float) -> str:
@@ -36,7 +40,7 @@ def heaviest(seen: Iterable[Any], sharpness: float) -> str:
     return max(weights, key=lambda answer: weights[answer])
 
 
-class Cisc(ByCertainty):
+class Cisc(ToABudget):
     """CISC: every vote weighs as much as the model was sure of it (Taubenfeld et al. 2025)."""
 
     def more(self, seen: Sequence[Any]) -> bool:
@@ -91,7 +95,7 @@ class Cges(ByCertainty):
         return max(odds, key=lambda answer: odds[answer], default="")
 
 
-class Uab(ByCertainty):
+class Uab(ToABudget):
     """UAB as we read it: plan from how likely the first answer was (Nguyen et al. 2026).
 
     Its mean token probability p is taken as its accuracy, so that answer n + 1 adds p (1 - p)^n.
@@ -112,7 +116,7 @@ class Uab(ByCertainty):
         return bool(p * (1 - p) ** len(seen) > self.price) and len(seen) < MOST
 
 
-class Weitzman(ByCertainty):
+class Weitzman(ToABudget):
     """Stop at an answer as certain as the reservation value; name the surest (Kalayci et al. 2025).
 
     All boxes are alike, so the value is the one that an answer reaches once in ``budget`` times.
