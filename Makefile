@@ -20,7 +20,7 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework hall exam competition board slides quizzes wheel test test-all lowest report lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework hall exam competition board slides quizzes wheel test test-all clients lowest report lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -97,7 +97,7 @@ test: book  ## check style, the package, the book in a browser, a real model
 
 # What is slow and seldom finds what `make test` does not: tests marked "nightly".
 test-all: NIGHTLY := -m ""
-test-all: test lowest  ## check that, and what takes long: see README
+test-all: clients test lowest  ## check that, and what takes long: see README
 
 # The lowest version of each dependency that pyproject.toml names, with what tests/conftest.py imports.
 lowest:  ## run the core's tests with the oldest libraries that are promised to do
@@ -107,6 +107,9 @@ lowest:  ## run the core's tests with the oldest libraries that are promised to 
 	  -e ".[learn,math,client,serve,pages]" nbformat pyyaml $$(grep -E '^(pytest|hypothesis|beautifulsoup4|fonttools|brotli)' requirements-test.txt)
 	@_build/lowest/bin/python tests/helpers/whole_package.py _build
 	@_build/lowest/bin/python -m pytest -p no:cacheprovider $(addprefix tests/,test_table.py test_cli.py solve vote datasets learn serve)
+
+clients: $(VENV)/tools.stamp  ## install what tests/helpers/real_clients.py asks the server with, 210 MB
+	@$(INSTALL) --no-deps --target _build/clients --upgrade -r requirements-clients.txt
 
 report: $(VENV)/book.stamp  ## print words, minutes, prompts and quizzes of every chapter, beside what we aim at
 	@PYTHONPATH=book $(PY) book/guidance.py

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from adalib.datasets.responses import Cost, Responses
+from adalib.datasets.responses import SAMPLED, Cost, Responses
 from adalib.sequential.votes import Votes, count_votes, vote_weight
+
+_KEPT = 2  # ways in which a set of answers was played back last
+_PLAYED: WeakKeyDictionary[Responses, dict[tuple, Streams]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,6 @@ class Streams:
         return values.reshape(questions, -1, *values.shape[1:]).mean(axis=1)
 
 
-@lru_cache(maxsize=8)  # several rules are often played the same answers, one after the other
 def make_streams(
     responses: Responses, limit: int, *, repeats: int, seed: int = 0, cost: Cost = "samples"
 ) -> Streams:
@@ -83,6 +86,18 @@ def make_streams(
     >>> make_streams(beta_population(5, 2, 2).sample(8), 4, repeats=3).classes.shape
     (15, 4)
     """
+    # Several rules are often played the same answers, one after the other.
+    played = _PLAYED.setdefault(responses, {})
+    key = limit, repeats, seed, cost
+    if key not in played:
+        for oldest in list(played)[: len(played) + 1 - _KEPT]:
+            del played[oldest]
+        played[key] = _played_back(responses, limit, repeats, seed, cost)
+    return played[key]
+
+
+def _played_back(responses: Responses, limit: int, repeats: int, seed: int, cost: Cost) -> Streams:
+    """Return the streams of `make_streams`."""
     n = responses.n
     samples = responses.samples
     repeats = min(repeats, samples)
@@ -95,9 +110,12 @@ def make_streams(
     def in_order(values: np.ndarray) -> np.ndarray:
         return np.asarray(values)[question[:, None], places]
 
+    # Not the answers themselves, or the streams of a set that nobody has any more would stay.
+    fields = {name: getattr(responses, name) for name in ("answers", *SAMPLED)}
+
     @cache
     def read(name: str) -> np.ndarray | None:
-        values = getattr(responses, name)
+        values = fields[name]
         if name == "answers":  # texts are pointed at, since copies of one length would fill memory
             values = np.array(values, dtype=object)
         return None if values is None else in_order(values)

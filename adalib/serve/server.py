@@ -152,6 +152,8 @@ class Server:
         controller = self.router.controller
         names = ("budget", "asked", "average", "debt", "price", "fault")
         figures = {name: getattr(controller, name) for name in names}
+        if self.router.unit == "samples":  # the bound on tokens needs the length of the longest
+            figures["bound"] = self.router.bound(AT_ONCE)
         counts = {"voted": self.voted, "passed_on": self.passed_on, "failed": dict(self.failed)}
         return JSONResponse({"status": "ok", "unit": self.router.unit, **figures, **counts})
 

@@ -8,10 +8,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import nbformat
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 from nbformat import NotebookNode
 
 from contents import keys, pages
@@ -64,7 +65,11 @@ def live_notebooks(
             continue
         page = executed.parents[1] / "html" / "notebooks" / f"{path.stem}.html"
         edition = for_students(notebook) if students else notebook
-        captioned = replace(book, captions=_captions(page, notebook))
+        captions = {}
+        if page.exists():
+            shown = _captions(page, page.stat().st_mtime)
+            captions = dict(zip(_shown_cells(notebook), shown, strict=True))
+        captioned = replace(book, captions=captions)
         live[path.name] = live_notebook(edition, captioned)
     return live
 
@@ -117,27 +122,30 @@ def _places(name: str, text: str) -> dict[str, str]:
     return places
 
 
-def _captions(page: Path, notebook: NotebookNode) -> dict[str, list[str]]:
-    """The captions of a chapter's built page, by the id of the cell that each belongs to."""
-    if not page.exists():
-        return {}
-    shown = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select("div.cell")
-    cells = [
+def _shown_cells(notebook: NotebookNode) -> list[str]:
+    """The ids of the code cells that a page shows."""
+    return [
         cell.id
         for cell in notebook.cells
         if cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])
     ]
-    captions: dict[str, list[str]] = {}
-    for cell_id, cell in zip(cells, shown, strict=True):
-        for number in cell.select(".adalib-number"):
-            caption = number.parent
-            assert caption is not None
-            number.name, number.attrs = "b", {}
-            # A cell shows the words of a table's or a drawing's caption itself.
-            itself = caption.name == "caption" or caption.find_parent(class_="adalib-drawing")
-            text = number if itself else caption.decode_contents()
-            captions.setdefault(cell_id, []).append(str(text))
-    return captions
+
+
+@cache
+def _captions(page: Path, written: float) -> list[list[str]]:
+    """The captions of every cell of a page that was written then: a page takes a second to read."""
+    shown = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select("div.cell")
+    return [[_caption(number) for number in cell.select(".adalib-number")] for cell in shown]
+
+
+def _caption(number: Tag) -> str:
+    """What a caption with this number says, where the cell does not say it itself."""
+    caption = number.parent
+    assert caption is not None
+    number.name, number.attrs = "b", {}
+    # A cell shows the words of a table's or a drawing's caption itself.
+    itself = caption.name == "caption" or caption.find_parent(class_="adalib-drawing")
+    return str(number if itself else caption.decode_contents())
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ columns that a trained model chose, a digit each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 
@@ -25,15 +25,9 @@ from adalib import (
     LabelPolicy,
     PaidFeatures,
     PricedStopping,
-    Responses,
     noise_features,
-    text_features,
 )
-from adalib.datasets.folds import deal
-from adalib.evaluate.crossfit import check_halves, with_class_numbers
-from adalib.evaluate.heldout import add_learned, check_targets, oracles_at
-from adalib.evaluate.learners import Fold, Half, Round, WithFeatures, run_folds, side_by_side
-from adalib.evaluate.scores import Scores
+from adalib.evaluate.learners import side_by_side
 
 Part = tuple[str, Callable[[], list[dict]]]
 
@@ -43,8 +37,6 @@ THREE = {
     "curve": CurvePolicy(),
 }
 CURVE = {"learners": {"curve": CurvePolicy()}, "noises": 0}
-TREES = ("logistic", "forest", "gbm")
-FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12)
 
 
 def held(responses, policies=("curve",), gains=(), targets=TARGETS, **options) -> list[dict]:
@@ -61,7 +53,7 @@ def plain(row, gains: bool, digits: int | None = None) -> dict:
 
 
 def learning() -> Iterator[Part]:
-    """Compute what "Learning" needs on word-fewshot."""
+    """Compute what paying for a feature needs on word-fewshot."""
     word = answers("word-fewshot")
     whole = partial(held, word, (*THREE, "noise", "oracle"), THREE, learners=THREE)
     yield "word-fewshot by question", whole
@@ -80,14 +72,10 @@ def learning() -> Iterator[Part]:
 
 
 def benchmarks() -> Iterator[Part]:
-    """Compute what "Learning" and "Results" need on the paper's benchmarks."""
+    """Compute the reconstruction and the held-out rows on the paper's benchmarks."""
     for name in BENCHMARKS:
         yield f"{name} reconstructed, noise", partial(reconstructed, name)
-        yield f"{name} held out", partial(on_benchmark, name, (1.2, *TARGETS, 4.0), THREE, noises=2)
-        yield (
-            f"{name} along the grid",
-            partial(on_benchmark, name, FRONT, {"curve": CurvePolicy()}, noises=0),
-        )
+        yield f"{name} held out", partial(on_benchmark, name)
 
 
 def reconstructed(name: str) -> list[dict]:
@@ -97,52 +85,20 @@ def reconstructed(name: str) -> list[dict]:
     return [asdict(row) for row in rows]
 
 
-def on_benchmark(name: str, targets: Sequence[float], learners: dict, noises: int) -> list[dict]:
+def on_benchmark(name: str) -> list[dict]:
     """Return held-out rows with priced stopping among the learners; gains have six digits."""
-    rows = adalib.held_out(
-        answers(name),
-        targets,
-        learners=learners | {"priced": PricedStopping(exact=True)},
-        noises=noises,
-    )
-    return [
-        plain(row, row.policy in (*learners, "oracle", "priced") and noises > 0, digits=6)
-        for row in rows
-    ]
+    learners = THREE | {"priced": PricedStopping(exact=True)}
+    rows = adalib.held_out(answers(name), (1.2, *TARGETS, 4.0), learners=learners, noises=2)
+    return [plain(row, row.policy in ("oracle", *learners), digits=6) for row in rows]
 
 
 def ablations() -> Iterator[Part]:
-    """Compute what "Patterns and ablations" needs."""
-    simulated = paper.ablations.simulated_pool()
-    yield "simulated pool by row", partial(trials, simulated, "row")
-    yield "simulated pool by question", partial(trials, simulated, "question")
-    yield "deepseek-v3-math, growing shares", partial(shares, "deepseek-v3-math")
-
-
-MATH = ("math-qwen15", "math-qwen05")
-
-
-def on_math() -> Iterator[Part]:
-    """Compute "Patterns and ablations" on MATH: two models pooled, growing shares, importances."""
-    math = answers(MATH[0])
-    blind = adalib.noise_features(answers(MATH[0]).n, 15)
-    for kind, pooled in (
-        ("text", paper.ablations.real_pool(MATH)),
-        ("noise", paper.ablations.real_pool(MATH, blind)),
-    ):
-        for split in ("row", "question"):
-            yield f"MATH, {kind} by {split}", partial(trials, pooled, split)
-        yield f"MATH, {kind} in folds", partial(trials, pooled, "fold", 5, TREES)
-    yield "math-qwen15, growing shares", partial(shares, MATH[0])
-    for name in BENCHMARKS:
-        yield (
-            f"{name}, held-out shares",
-            partial(frame, held_out_curve, answers(name), shares=(0.1, 0.3, 1.0)),
-        )
-    table = utility(MATH[0])
+    """Compute what the table of classifiers and the verdict on importances need."""
+    yield "simulated pool by row", trials
+    math, table = answers("math-qwen15"), utility("math-qwen15")
     known = adalib.text_features(math.questions, math.entropy[:, 0])
     labels = adalib.frontier(table.acc, table.cost).at(2).labels
-    yield "importances on MATH", partial(frame, importances, known, labels)
+    yield "importances on MATH", lambda: importances(known, labels).to_dict("records")
 
 
 def importances(
@@ -184,99 +140,15 @@ def importances(
     return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
 
 
-def held_out_curve(
-    responses: Responses,
-    targets: Sequence[float] = (2.0,),
-    shares: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
-    *,
-    features: ArrayLike | None = None,
-    folds: int = 5,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Compute held-out learning curves of the label and the curve policy, with a noise control.
-
-    The questions are dealt into folds, the answers into halves. Policies learn a share of the
-    questions of the other folds, from one half of the answers; every question is scored once a
-    half, on the other answers."""
-    check_halves(responses, budgets, 1)
-    n = responses.n
-    alone = np.arange(responses.n)
-    inputs = pd.DataFrame(
-        text_features(responses.questions) if features is None else features
-    ).reset_index(drop=True)
-    order = np.random.default_rng(seed).permutation(n)
-    fold = deal(alone, folds, seed)
-    halves = [
-        Half(half, half.table(budgets))
-        for half in with_class_numbers(responses).split_samples(seed)
-    ]
-    targets = check_targets(targets, halves[0].table.cost)
-    learners = {"label": LabelPolicy(seed=seed), "curve": CurvePolicy(seed=seed)}
-    names = [*learners, "noise"]
-    rows = []
-    columns = ["policy", "target", "share", "questions", "cost", "accuracy", "gain", "low", "high"]
-    for share in shares:
-        parts = []
-        for out in np.unique(fold):
-            others = order[fold[order] != out]
-            parts.append(
-                Fold(
-                    others[: max(round(share * others.size), 2)],
-                    np.flatnonzero(fold == out),
-                    inputs,
-                )
-            )
-        scores = Scores(names)
-        for number, (teach, score) in enumerate((halves, halves[::-1])):
-            noise = noise_features(n, inputs.shape[1], seed=1000 * seed + number)
-            tried = [*learners.items(), ("noise", WithFeatures(LabelPolicy(seed=seed), noise))]
-            [found] = run_folds([Round(teach, score, tried)], targets, parts, alone)
-            add_learned(scores, names, found, oracles_at(teach.table, targets), score.table)
-        size = float(np.mean([part.train.size for part in parts]))
-        for row in sorted(scores.rows(alone), key=lambda row: names.index(row.policy)):
-            at = row.cost, row.accuracy, row.gain, row.gain_low, row.gain_high
-            rows.append((row.policy, row.target, share, size, *at))
-    return pd.DataFrame(rows, columns=columns)
-
-
-def frame(make: Callable[..., pd.DataFrame], *arguments, **options) -> list[dict]:
-    return make(*arguments, **options).to_dict("records")
-
-
-def digits(columns) -> str:
-    return "".join(map(str, np.asarray(columns)))
-
-
-def trials(pooled, split: str, splits: int = 10, models=paper.ablations.TRIES) -> list[dict]:
-    """What every classifier predicted for the rows that its split held out."""
-    made = paper.ablations.classifiers(pooled, split, splits, models).split_runs
+def trials() -> list[dict]:
+    """What every classifier predicted for the rows that its split held out, a digit each."""
+    pooled = paper.ablations.simulated_pool()
+    jobs = [(name, n) for name, most in paper.ablations.TRIES.items() for n in range(most)]
+    found = side_by_side(lambda job: paper.ablations.predictions(pooled, *job), jobs)
     return [
-        {"classifier": t.classifier, "number": t.number, "predicted": digits(t.predicted)}
-        for t in made
+        {"classifier": name, "number": number, "predicted": "".join(map(str, columns))}
+        for (name, number), columns in zip(jobs, found, strict=True)
     ]
-
-
-def shares(name: str) -> list[dict]:
-    """What the trees predicted for all questions, by share of them that was trained on."""
-    table = utility(name)
-    noise = adalib.noise_features(utility(name).n)
-    rows = []
-    for target, seeds in [(3.0, 8), (1.5, 4), (2.0, 4)]:
-        labels = adalib.bisect(table.acc, table.cost, target).labels
-        for share in paper.ablations.SHARES:
-            for seed in range(seeds):
-                train = np.random.default_rng(seed).permutation(table.n)[: round(share * table.n)]
-                policy = LabelPolicy(seed=seed).fit_labels(noise.iloc[train], labels[train])
-                rows.append(
-                    {
-                        "target": target,
-                        "share": share,
-                        "seed": seed,
-                        "predicted": digits(policy.predict(noise)),
-                    }
-                )
-    return rows
 
 
 def parts() -> Iterator[Part]:
@@ -285,7 +157,6 @@ def parts() -> Iterator[Part]:
     yield "main table, draw None", paper.results.main_rows
     yield from benchmarks()
     yield from ablations()
-    yield from on_math()
 
 
 if __name__ == "__main__":

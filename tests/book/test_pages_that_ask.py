@@ -231,7 +231,7 @@ def test_a_table_that_does_not_fit_scrolls_beside_its_first_column(play):
     name, last = wide.locator("td").first, wide.locator("td").nth(16)
     before, far = name.bounding_box(), last.bounding_box()
     page.locator(".adalib-fades").evaluate("(box) => (box.scrollLeft = 10000)")
-    assert name.bounding_box() == before
+    assert name.bounding_box()["x"] == pytest.approx(before["x"], abs=4)  # its frame may give way
     assert last.bounding_box()["x"] < far["x"]
     page.set_viewport_size({"width": 3000, "height": 900})
     page.locator("table:not(.adalib-sideways)").nth(1).wait_for()

@@ -451,6 +451,19 @@ def test_induction_is_the_recursion_of_the_chapter_on_stopping():
     assert np.array_equal(found[:, 0], stops)
 
 
+def test_counts_describe_a_vote_by_its_two_leaders():
+    """Two and a half against a half, of four answers: what a regression sees, by hand."""
+    state = SimpleNamespace(n=4.0, leader=2.5, runner=0.5, distinct=2, empty=1)
+    plain = SIGNALS["votes"]().features(state, [])
+    shares, steps = [0.625, 0.125, 0.5, 0.25], [1, 1, 0, 0, 0, 1, 0]
+    assert plain == pytest.approx([*shares, np.exp(-1), *steps])
+    weighted = SIGNALS["certainty"]()
+    seen = [2.5, 0.5, 2, 5 / 6, np.exp(-4), np.exp(-12), np.log(2.5), 0.625, np.exp(-5)]
+    found = weighted.features(state, [])
+    assert found == pytest.approx([*seen, 6.25, 1.25, 0.25], abs=1e-3)
+    assert weighted.lead(state) == pytest.approx([np.exp(-4), 2.5, 0.5])
+
+
 def test_the_text_left_out_is_a_fit_without():
     x = np.random.default_rng(0).normal(size=(40, 3))
     y = np.array(x[:, :2] > 0, dtype=float)

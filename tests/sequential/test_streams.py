@@ -1,6 +1,8 @@
 """Votes counted step by step, against counting each prefix anew; the envelope over rules is chapter
 3's."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -33,6 +35,17 @@ def test_every_prefix(classes, weighted):
         best = [c for c in range(5) if held[c] == leader > 0]
         assert sorted(box.leaders) == best
         assert votes.value[0, n - 1] == pytest.approx(np.mean([c % 2 for c in best] or [0]))
+
+
+def test_streams_are_gone_with_their_answers():
+    answers = beta_population(5, 1.5, 1.5).sample(12)
+    streams = make_streams(answers, limit=12, repeats=3)
+    streams.read("answers")
+    assert make_streams(answers, limit=12, repeats=3) is streams
+    kept = [weakref.ref(streams), weakref.ref(answers)]
+    del streams, answers
+    gc.collect()
+    assert [of() for of in kept] == [None, None]
 
 
 def test_streams_are_the_answers_in_other_orders():

@@ -335,6 +335,7 @@ def test_health_shows_the_budget(pair):
     assert shown["debt"] == router.controller.debt
     assert (shown["voted"], shown["passed_on"], shown["failed"]) == (1, 1, {})
     assert shown["fault"] == ""
+    assert shown["debt"] <= shown["bound"] == router.bound(server_module.AT_ONCE)
 
 
 def test_an_upstream_that_does_not_stream_is_voted_on(pair):

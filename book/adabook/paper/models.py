@@ -18,16 +18,6 @@ from adabook.recorded import recorded
 from adalib.evaluate.heldout import TAUGHT
 from adalib.evaluate.intervals import Interval
 
-#: What a page calls a set.
-SET_NAMES = {
-    "gsm8k-1.5b": "GSM8K, 1.5B",
-    "math-1.5b": "MATH, 1.5B",
-    "gsm8k-gpt4omini": "GSM8K, GPT-4o-mini",
-    "math-7b-agree": "MATH, Qwen2.5-7B, wrong answers agree",
-    "math-7b-differ": "MATH, Qwen2.5-7B, wrong answers differ",
-    "math-7b-hot-agree": "MATH, Qwen2.5-7B at T 1.0, wrong answers agree",
-    "math-7b-hot-differ": "MATH, Qwen2.5-7B at T 1.0, wrong answers differ",
-}
 _MEANS = ("cost", "accuracy")
 
 

@@ -6,18 +6,15 @@ chapter "The test".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import from_labels
-from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.intervals import Interval, mean_interval
-from adalib.solve.frontier import frontier
 from adalib.table import UtilityTable
 
 
@@ -110,72 +107,6 @@ def _codes(levels: Sequence, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"give one level for each of the {n} questions")
     codes, names = pd.factorize(np.array(levels), sort=True)
     return codes, names
-
-
-def gain_by(
-    responses: Responses,
-    target: float,
-    group_of: Callable[[UtilityTable], ArrayLike],
-    k: int,
-    *,
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
-    splits: int = 4,
-    seed: int = 0,
-    **table,
-) -> pd.DataFrame:
-    """What the oracle spends on each group of questions, its claimed gain and its real gain.
-
-    One half of the samples makes the groups and the labels, the other half scores the labels, and
-    the other way round.
-    """
-    check_halves(responses, budgets, splits)
-    votes = with_class_numbers(responses)
-    looks = []
-    for number in range(splits):
-        first, second = (
-            half.table(budgets, **table) for half in votes.split_samples(seed + number)
-        )
-        looks.append(_look(first, second, target, group_of))
-        looks.append(_look(second, first, target, group_of))
-    groups, budget, budget_apart, claimed, gain = (
-        np.array(column) for column in zip(*looks, strict=True)
-    )
-    means = {
-        "budget": group_means(budget, groups, k, (budget.min(), budget.max())),
-        "budget_apart": group_means(
-            budget_apart, groups, k, (budget_apart.min(), budget_apart.max())
-        ),
-        "claimed": group_means(claimed, groups, k, (0.0, 1.0)),  # choosing never claims a loss
-        "gain": group_means(gain, groups, k, (-1.0, 1.0)),
-    }
-    share = np.bincount(groups.ravel(), minlength=k) / groups.size
-    frame = pd.DataFrame({"group": range(k), "share": share})
-    for name, mean in means.items():
-        _put(frame, name, mean)
-    return frame
-
-
-def _look(
-    choose: UtilityTable,
-    score: UtilityTable,
-    target: float,
-    group_of: Callable[[UtilityTable], ArrayLike],
-) -> tuple[np.ndarray, ...]:
-    """One look at the questions, an array each.
-
-    The group of each question, its budget by the half that chooses and by the other half, and what
-    the chosen budget gains over one answer, as claimed and as scored.
-    """
-    chosen, apart = (
-        from_labels(frontier(half).at(target).labels, half.k) for half in (choose, score)
-    )
-    return (
-        np.asarray(group_of(choose)),
-        chosen.expected(choose.cost),
-        apart.expected(score.cost),
-        chosen.expected(choose.acc) - choose.acc[:, 0],
-        chosen.expected(score.acc) - score.acc[:, 0],
-    )
 
 
 def nearest_mix(

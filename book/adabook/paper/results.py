@@ -31,9 +31,6 @@ from adalib.table import UtilityTable
 #: How far from the print a cell of the main table may lie.
 TOLERANCE = {"accuracy": 0.02, "cost": 0.3}
 
-#: Average budgets along which frontiers are drawn.
-GRID = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 14, 16)
-
 _TRAINED = 0.8  # share of the questions that the paper trains on
 
 
@@ -211,72 +208,6 @@ def oracle_gap() -> pd.DataFrame:
     )
 
 
-def beside(frame: pd.DataFrame, part: str, digits: int = 3) -> pd.DataFrame:
-    """Lay `main_table` out as the paper does: in each cell printed → ours, with its deviation."""
-    rows = []
-    for (name, method), cells in frame.groupby(["setting", "method"], sort=False):
-        row = {"simulated": PAPER[name]["title"], "method": method}
-        for cell in cells.to_dict("records"):
-            printed = f"{cell[f'printed_{part}']:.{digits}f}"
-            ours = f"{cell[part]:.{digits}f}"
-            deviation = f"{cell[f'{part}_std']:.{digits}f}"
-            text = f"{printed} → {ours}"
-            if float(deviation):
-                text += f" ±{deviation}"
-            # Spaces that do not break keep a cell on one line.
-            row[f"B = {cell['target']:g}"] = text.replace(" ", "\N{NO-BREAK SPACE}")
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def implied_held_out() -> pd.DataFrame:
-    """What the printed tables imply for questions outside the training set.
-
-    This is inferred, on the assumption that all questions were scored.
-
-    If the learned policy repeats the oracle on the 80% that it was trained on, every printed
-    average is 0.8 times the oracle's value plus 0.2 times that of the others. Rounding leaves 0.005
-    in accuracy and imitation, 0.04 in cost.
-    """
-    rows = [
-        _implied_row(name, target, place)
-        for name in PAPER_SETTINGS
-        for place, target in enumerate(TARGETS)
-    ]
-    return pd.DataFrame(rows).eval("gain = held_out_accuracy - mix")
-
-
-def _implied_row(name: str, target: float, place: int) -> dict[str, float | str]:
-    """What the printed tables imply for one setting and target, the ``place``-th of `TARGETS`.
-
-    The columns that end in ``_if`` are what would be printed if the policy gave all questions
-    outside the training set one answer.
-    """
-    paper = PAPER[name]
-    one_answer = paper["main"]["Fixed"]["accuracy"][0]
-    oracle = paper["main"]["Oracle"]["accuracy"][place]
-    ours = paper["main"]["Ours"]["accuracy"][place]
-    # The sweep prints the oracle's cost to a digit more than the main table.
-    oracle_cost = paper["lambda_sweep"]["cost"][place]
-    held_out_cost = _rest(paper["main"]["Ours"]["cost"][place], oracle_cost)
-    imitation = paper["oracle_gap"]["imitation"][place]
-    majority = paper["label_shares"][place][0]
-    return {
-        "setting": name,
-        "target": target,
-        "imitation": imitation,
-        "accuracy": ours,
-        "majority": majority,
-        "one_answer": one_answer,
-        "held_out_cost": held_out_cost,
-        "mix": _printed_mix(name, held_out_cost),
-        "imitation_if": _TRAINED + (1 - _TRAINED) * majority,
-        "accuracy_if": _TRAINED * oracle + (1 - _TRAINED) * one_answer,
-        "held_out_imitation": _rest(imitation, 1.0),
-        "held_out_accuracy": _rest(ours, oracle),
-    }
-
-
 def claimed_gains() -> pd.DataFrame:
     """Gains stated in the paper's text, next to its own table at B = 3 and at equal cost.
 
@@ -306,8 +237,3 @@ def _printed_mix(name: str, cost: float) -> float:
     one = PAPER[name]["main"]["Fixed"]["accuracy"][0]
     four = PAPER[name]["implied_acc4"]
     return one + (four - one) * (cost - 1) / 3
-
-
-def _rest(whole: float, trained: float) -> float:
-    """The mean on the other questions, given the mean on all and on those trained on."""
-    return (whole - _TRAINED * trained) / (1 - _TRAINED)

@@ -15,7 +15,6 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 from adabook.paper import ablations, results, settings
-from adabook.paper.ablations import recorded_comparison
 from adabook.paper.patterns import by_level, label_shares
 from adabook.paper.referee import Cell
 from adabook.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, TARGETS
@@ -106,9 +105,8 @@ def stated_gains() -> Iterator[Cell]:
 def classifiers() -> Iterator[Cell]:
     """Five classifiers on pooled rows, split by row, reading random numbers."""
     printed = pd.DataFrame(PAPER_ABLATIONS["classifiers"]).T
-    pooled = ablations.simulated_pool()
-    ours = recorded_comparison("simulated pool by row", pooled, "row").summary()
-    compared = ours.set_index("classifier").loc[printed.index].join(printed.add_prefix("printed_"))
+    ours = ablations.summary(ablations.simulated_pool(), ablations.recorded_predictions())
+    compared = ours.loc[printed.index].join(printed.add_prefix("printed_"))
     yield from _beside_print(compared.reset_index(names="name"), "{name}", _CLASSIFIERS)
 
 

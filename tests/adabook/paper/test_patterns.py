@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import adabook.paper
 import adalib
 from adabook.paper import patterns
 from adalib.evaluate.intervals import mean_interval
@@ -90,49 +89,6 @@ def test_budgets_by_difficulty_by_a_plain_loop():
     assert shares.sum(axis=1) == pytest.approx(1)
     assert shares @ COST == pytest.approx(found["budget"].to_numpy())
     assert patterns.label_shares(labels, 5) @ COST == pytest.approx(COST[labels].mean())
-
-
-@pytest.mark.parametrize("way", [{}, {"estimator": "windows", "ties": "first"}])
-def test_one_group_is_the_cross_fitted_oracle(way):
-    responses = adabook.paper.paper_population("qwen2.5-7b-math").sample(64, seed=5)
-    found = patterns.gain_by(
-        responses, 2, lambda table: np.zeros(table.n, dtype=int), 1, splits=2, seed=7, **way
-    )
-    wanted = adalib.cross_fitted_oracle(responses, [2], splits=2, seed=7, **way)
-    first = responses.values.mean()
-    assert found["gain"][0] == pytest.approx(wanted.value.mean[0] - first)
-    assert found["claimed"][0] == pytest.approx(wanted.claimed.mean() - first)
-    assert found["budget"][0] == found["budget_apart"][0] == pytest.approx(wanted.cost.mean())
-    assert found["share"][0] == 1
-
-
-def test_groups_add_up_to_the_whole():
-    responses = adalib.load("drill-fewshot")
-    parts = patterns.gain_by(
-        responses, 2, lambda t: patterns.difficulty_bins(t.acc[:, 0]), 5, splits=1
-    )
-    whole = patterns.gain_by(responses, 2, lambda t: np.zeros(t.n, dtype=int), 1, splits=1)
-    for name in ("budget", "budget_apart", "claimed", "gain"):
-        assert parts["share"] @ parts[name] == pytest.approx(whole[name][0])
-    # Refused: numbers beyond the last group, and halves that hold no vote of the largest budget.
-    with pytest.raises(ValueError, match="0 to 2"):
-        patterns.gain_by(
-            adalib.flat_null(20).sample(32), 2, lambda t: patterns.difficulty_bins(t.acc[:, 0]), 3
-        )
-    with pytest.raises(adalib.DataError, match=r"\b16\b"):
-        patterns.gain_by(adalib.flat_null(20).sample(20), 2, lambda t: np.zeros(t.n, dtype=int), 1)
-
-
-def test_the_groups_are_made_without_the_half_that_scores():
-    responses, seen = adalib.flat_null(40).sample(32), []
-
-    def note(table):
-        seen.append(table.acc)
-        return np.zeros(table.n, dtype=int)
-
-    patterns.gain_by(responses, 2, note, 1, splits=1)
-    halves = [half.table().acc for half in responses.split_samples(0)]
-    assert [acc.tolist() for acc in seen] == [acc.tolist() for acc in halves]
 
 
 @given(

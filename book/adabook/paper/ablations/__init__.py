@@ -1,45 +1,30 @@
-"""The paper's ablations, each next to what it shows where there is nothing to see.
+"""Two of the paper's ablations: five classifiers on a pool of rows, and the features of its figure.
 
-Extra features (`features`), five classifiers (`comparison`) on a pool of rows (`pools`), menus of
-budgets (`menus`), how many labelled questions a policy needs (`learning_curves`), and which
-features matter for which budget (`importance`). Explained in the chapter "The test".
+Explained in the chapter "What a text is worth".
 """
 
-from adabook.paper.ablations.comparison import (
+from adabook.paper.ablations.classifiers import (
     TRIES,
-    ZOO,
-    Comparison,
-    SplitRun,
-    classifiers,
-    recorded_comparison,
+    Pooled,
+    held_out_rows,
+    predictions,
+    recorded_predictions,
+    simulated_pool,
+    summary,
     zoo,
 )
 from adabook.paper.ablations.features import EXTRA_FEATURES, LEAKS, extra_features
-from adabook.paper.ablations.importance import beyond_chance, class_means
-from adabook.paper.ablations.learning_curves import SHARES, learning_curve, recorded_curve
-from adabook.paper.ablations.menus import MENUS, granularity
-from adabook.paper.ablations.pools import Pooled, pool, real_pool, simulated_pool
 
 __all__ = [
     "EXTRA_FEATURES",
     "LEAKS",
-    "MENUS",
-    "SHARES",
     "TRIES",
-    "ZOO",
-    "Comparison",
     "Pooled",
-    "SplitRun",
-    "beyond_chance",
-    "class_means",
-    "classifiers",
     "extra_features",
-    "granularity",
-    "learning_curve",
-    "pool",
-    "real_pool",
-    "recorded_comparison",
-    "recorded_curve",
+    "held_out_rows",
+    "predictions",
+    "recorded_predictions",
     "simulated_pool",
+    "summary",
     "zoo",
 ]
