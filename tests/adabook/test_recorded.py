@@ -10,7 +10,6 @@ from record_stopping import stopping_cells, weighted_mix
 
 import adalib
 from adabook import recorded as tables
-from adabook.policies.by_certainty import Uab
 from adabook.policies.by_votes import TwoAgree
 from adabook.recorded import LADDER, recorded_cells
 from adalib.evaluate.heldout import held_out
@@ -92,8 +91,7 @@ def check_again(record, part, policy, target, now):
     ("record", "part", "policy", "target", "learner"),
     [
         ("stopping", "word-fewshot by question", "all three", 3, PricedStopping(exact=True)),
-        ("board", "math-qwen15, answers", "TwoAgree", 2, TwoAgree),
-        ("board", "math-qwen15, answers", "Uab", 3, Uab),
+        ("board", "gsm8k-gpt4omini, answers", "TwoAgree", 2, TwoAgree),
     ],
 )
 def test_what_is_recorded_of_a_learner_is_what_is_computed(record, part, policy, target, learner):
