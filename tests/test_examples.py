@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from conftest import ROOT, in_own_thread, run_to_end
 
+from adabook.paper.settings import PAPER_CLAIMS
 from adalib import PricedStopping, Router, cli, load
 
 
@@ -48,6 +49,12 @@ def test_the_command_of_the_readme_prints_what_it_shows(capsys):
 def test_the_readme_describes_the_set_that_is_bundled():
     answers = load("gsm8k-gpt4omini")
     assert f"{answers.n:,} questions of GSM8K, {answers.samples} each" in README
+
+
+@pytest.mark.parametrize("page", ["README.md", "book/intro.md"])
+def test_the_largest_gain_that_the_paper_claims_is_quoted_as_printed(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert f"up to {PAPER_CLAIMS['relative_gain']:.1%}" in " ".join(text.split())
 
 
 def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, monkeypatch):

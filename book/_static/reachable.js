@@ -43,9 +43,5 @@
     }
   }
 
-  // The list of references calls itself a list and its entries something else: to a screen reader, a list of nothing.
-  window.addEventListener("load", () => {
-    document.querySelectorAll(".citation-list[role=list]").forEach((list) => list.removeAttribute("role"));
-  });
   for (const event of ["load", "resize", "click", "adalib-fitted"]) window.addEventListener(event, later);
 })();

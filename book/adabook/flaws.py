@@ -106,7 +106,7 @@ def find_the_flaw(seed: int = 0) -> Flaw:
 
     The seed chooses the flaw and the numbers.
 
-    Explained in the page "Homework".
+    Explained in the page "Find the flaw".
 
     Examples
     --------

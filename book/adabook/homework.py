@@ -11,6 +11,7 @@ import hashlib
 import unicodedata
 from collections.abc import Callable, Mapping
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -349,7 +350,8 @@ def _dual_value(rng: np.random.Generator) -> Question:
             "that is the best accuracy of A; subtract the price of its budget": acc[0].max(),
             "that is the price; the value of a question is asked for": lam,
             **({mistake: net[dearest]} if dearest != net.argmax() else {}),
-            "that is the worst net value of A": net.min(),
+            "that is the net value of A's cheapest budget, which is not its best": net[0],
+            "that is the price of what A buys": lam * COST[net.argmax()],
         },
         tolerance=1e-4,
         table=acc.tolist(),
@@ -409,6 +411,8 @@ def _subsets(rng: np.random.Generator) -> Question:
         majority([answer or "none" for answer in part]).get("7", 0.0)
         for part in combinations(answers, b)
     ]
+    windows = [majority(answers[start : start + b]) for start in range(0, 7 - b, b)]
+    none_right = comb(6 - answers.count("7"), b) / len(votes)
     listed = ", ".join(answer or "(empty)" for answer in answers)
     return Question(
         f"Six answers: {listed}. The right one is 7. Average the vote over all ways to pick {b} "
@@ -421,6 +425,12 @@ def _subsets(rng: np.random.Generator) -> Question:
             "that counts a tie as lost; a tie is shared": float((votes == 1).mean()),
             "that counts a tie as won; a tie is shared": float((votes > 0).mean()),
             "that lets the empty answer vote": float(np.mean(blanks)),
+            "that is pass@b: a vote must be won, and not only contain the right answer": (
+                1 - none_right
+            ),
+            "that votes in windows, where each answer is used once": float(
+                np.mean([votes_of.get("7", 0.0) for votes_of in windows])
+            ),
         },
     )
 

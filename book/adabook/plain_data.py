@@ -55,9 +55,9 @@ def listed(value: Any) -> Any:
     >>> listed(value**2 for value in range(3)), listed(({5}, "text"))
     ([0, 1, 4], [[5], 'text'])
     """
-    if isinstance(value, (Iterator, Set, range, ValuesView, list, tuple)):
-        return [listed(entry) for entry in islice(value, _LONGEST)]
-    return value
+    if isinstance(value, (Iterator, Set, range, ValuesView)):
+        value = list(islice(value, _LONGEST))
+    return [*map(listed, value)] if isinstance(value, (list, tuple)) else value
 
 
 def _pickled(function: Callable) -> dict[str, Any]:

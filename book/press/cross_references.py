@@ -17,9 +17,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 from itertools import count
 
+from docutils import nodes
 from sphinx.util import logging
+from sphinx_exercise.nodes import exercise_enumerable_node
+from sphinx_proof.nodes import unenumerable_node
+
+from press import rewrite
 
 # The explorer has no caption but where no script runs, and gets one here.
 _CAPTIONS = re.compile(
@@ -27,55 +34,10 @@ _CAPTIONS = re.compile(
     r"|<(?P<kind>figcaption|caption)\b(?P<more>[^>]*)>",
     re.S,
 )
-# Sphinx counts only the tables of the prose.
-_ITS_OWN = re.compile(r'(<caption\b[^>]*>)\s*<span class="caption-number">.*?</span>', re.S)
-_EXERCISES = re.compile(r'(<span class="caption-number">Exercise )\d+')
-_CORE = re.compile(r"\((\w+) \(core\)\)")
-_STATEMENTS = re.compile(
-    r'(<span class="caption-number">(?:Theorem|Lemma|Proposition|Corollary|Definition)) (?=</span>)'
-)
-_KINDS = {"figcaption": "Figure", "caption": "Table"}
 _LINK = re.compile(r'(<a class="adalib-see" href=")#([\w-]+)"([^>]*>)(.*?</a>)', re.S)
 _CHAPTER = re.compile(r'<span class="adalib-chapter">(.*?)</span>', re.S)
 EXPLORER = "The explorer: drag the price, and watch who buys how much."
 logger = logging.getLogger(__name__)
-
-
-def numbered(body: str, chapter: str) -> str:
-    """Number every caption, theorem and exercise of a page within its chapter.
-
-    Examples
-    --------
-    >>> numbered("<figcaption>", "3")
-    '<figcaption><a class="adalib-number" id="figure-3-1" href="#figure-3-1">Figure 3.1.</a> '
-    >>> numbered('<p><span class="caption-number">Exercise 11 </span> (read)</p>', "3")
-    '<p><span class="caption-number">Exercise 3.1 </span> (read)</p>'
-    >>> numbered('<p><span class="caption-number">Lemma </span> (The ledger)</p>', "4")
-    '<p><span class="caption-number">Lemma 4.1 </span> (The ledger)</p>'
-    """
-    counts: dict[str, count] = defaultdict(lambda: count(1))
-
-    def name(match: re.Match) -> str:
-        if not match["kind"] and not match["explorer"]:
-            return match[0]
-        if match["explorer"] or "adalib-told" in match["more"]:
-            kind = "Game"
-        else:
-            kind = _KINDS[match["kind"]]
-        number = f"{chapter}.{next(counts[kind])}"
-        anchor = f"{kind.lower()}-{number.replace('.', '-').lower()}"
-        link = f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {number}.</a> '
-        if match["explorer"]:
-            return f'<p class="adalib-told">{link}{EXPLORER}</p>{match[0]}'
-        return match[0] + link
-
-    exercises = count(1)
-    statements = count(1)
-    body = _ITS_OWN.sub(r"\1", body)
-    body = _EXERCISES.sub(lambda match: f"{match[1]}{chapter}.{next(exercises)}", body)
-    body = _CORE.sub(r"(\1, core)", body)
-    body = _STATEMENTS.sub(lambda match: f"{match[1]} {chapter}.{next(statements)} ", body)
-    return _CAPTIONS.sub(name, body)
 
 
 def initials(pagename: str) -> str:
@@ -87,14 +49,64 @@ def initials(pagename: str) -> str:
     return "".join(word[0] for word in pagename.rpartition("/")[2].split("_")).upper()
 
 
-def number_captions(app, pagename, templatename, context, doctree) -> None:
-    """Number what a page shows."""
-    if "body" in context:
-        front = app.numbers.get(pagename) or initials(pagename)
-        context["body"] = numbered(context["body"], front)
+def count_exercises(app, builder) -> None:
+    """Count the exercises of a page from one, and leave tables to `number`."""
+    for name, numbers in app.env.toc_fignumbers.items():
+        front = app.numbers.get(name) or initials(name)
+        ids = numbers.get("exercise", {})
+        numbers["exercise"] = {label: (front, at) for at, label in enumerate(ids, 1)}
+        numbers.pop("table", None)
 
 
-def lead_to_labels(app, pagename, templatename, context, doctree) -> None:
+def number(app, doctree, docname) -> None:
+    """Number every caption, theorem and definition of a page within its chapter."""
+    front = app.numbers.get(docname) or initials(docname)
+    counts: dict[str, count] = defaultdict(lambda: count(1))
+
+    def link(kind: str) -> str:
+        number = f"{front}.{next(counts[kind])}"
+        anchor = f"{kind.lower()}-{number.replace('.', '-').lower()}"
+        return f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {number}.</a> '
+
+    kinds = (nodes.raw, nodes.table, exercise_enumerable_node, unenumerable_node)
+    for node in list(doctree.findall(lambda node: isinstance(node, kinds))):
+        if isinstance(node, nodes.raw):
+            rewrite(node, partial(captioned, link=link))
+        elif isinstance(node, nodes.table):
+            for title in node.children[: isinstance(node[0], nodes.title)]:
+                title.insert(0, nodes.raw("", link("Table"), format="html"))
+        elif isinstance(node, exercise_enumerable_node):  # "(build (core))"
+            for text in node[0].findall(lambda text: str(text).endswith(" (core)")):
+                text.parent.replace(text, nodes.Text(f"{text.removesuffix(' (core)')}, core"))
+        else:
+            named = f"{node['realtype'].capitalize()} {front}.{next(counts['statement'])} "
+            title = node[0]
+            title["ids"] = []  # its box has them
+            title.insert(0, nodes.inline("", named, classes=["caption-number"]))
+
+
+def captioned(markup: str, link: Callable[[str], str]) -> str:
+    """What a cell shows, with a number before each caption; ``link`` makes one of a kind.
+
+    Examples
+    --------
+    >>> captioned("<figcaption>It rises.", "{} 3.1. ".format)
+    '<figcaption>Figure 3.1. It rises.'
+    """
+
+    def name(found: re.Match) -> str:
+        if found["explorer"]:
+            return f'<p class="adalib-told">{link("Game")}{EXPLORER}</p>{found[0]}'
+        if not found["kind"]:
+            return found[0]
+        is_game = "adalib-told" in found["more"]
+        figure = "Game" if is_game else "Figure"
+        return found[0] + link("Table" if found["kind"] == "caption" else figure)
+
+    return _CAPTIONS.sub(name, markup)
+
+
+def lead_to_labels(app, doctree, docname) -> None:
     """Give every such link of a page the address of its label and the number of its chapter."""
     place_by_label = app.env.get_domain("std").anonlabels
 
@@ -102,16 +114,16 @@ def lead_to_labels(app, pagename, templatename, context, doctree) -> None:
         start, label, attributes, words = match.groups()
         if label not in place_by_label:
             logger.warning(
-                "a table links to the label %r, which no page has", label, location=pagename
+                "a table links to the label %r, which no page has", label, location=docname
             )
             return match.group(0)
         document, anchor = place_by_label[label][:2]
-        page = "" if document == pagename else app.builder.get_relative_uri(pagename, document)
+        page = "" if document == docname else app.builder.get_relative_uri(docname, document)
         words = _CHAPTER.sub(lambda held: _called(app.numbers.get(document, ""), held[1]), words)
         return f'{start}{page}#{anchor}"{attributes}{words}'
 
-    if "body" in context:
-        context["body"] = _LINK.sub(address, context["body"])
+    for node in doctree.findall(nodes.raw):
+        rewrite(node, partial(_LINK.sub, address))
 
 
 def _called(number: str, words: str) -> str:
@@ -128,7 +140,19 @@ def _called(number: str, words: str) -> str:
     return f"{kind} {number}"
 
 
+def begin_statement(translator, node: unenumerable_node) -> None:
+    """Begin the box of a theorem or a definition, whose title has its number already."""
+    translator.body.append(translator.starttag(node, "div", CLASS="admonition"))
+
+
+def end_statement(translator, node: unenumerable_node) -> None:
+    """End what `begin_statement` began."""
+    translator.body.append("</div>\n")
+
+
 def setup(app) -> dict:
-    app.connect("html-page-context", number_captions)
-    app.connect("html-page-context", lead_to_labels)
+    app.add_node(unenumerable_node, override=True, html=(begin_statement, end_statement))
+    app.connect("write-started", count_exercises)
+    app.connect("doctree-resolved", number)
+    app.connect("doctree-resolved", lead_to_labels)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

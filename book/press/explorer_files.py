@@ -12,9 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import partial
 from pathlib import Path
 
+from docutils import nodes
+
 from adalib.explorer.static import script
+from press import rewrite
 
 FOLDER = "explorer"  # in the book's static folder, where explorers.js looks
 _EXPLORER = re.compile(
@@ -57,14 +61,21 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def move_explorers(app, pagename, templatename, context, doctree) -> None:
-    """Move the explorers of a page, and load the script that brings them back."""
-    body = context.get("body", "")
-    if app.builder.format == "html" and 'class="adalib-explorer"' in body:
-        context["body"] = without_explorers(body, Path(app.outdir) / "_static" / FOLDER)
+def move_explorers(app, doctree, docname) -> None:
+    """Move the explorers of a page into files."""
+    if app.builder.format == "html":
+        folder = Path(app.outdir) / "_static" / FOLDER
+        for markup in doctree.findall(nodes.raw):
+            rewrite(markup, partial(without_explorers, folder=folder))
+
+
+def load(app, pagename, templatename, context, doctree) -> None:
+    """Load the script that brings the explorers of a page back."""
+    if 'class="adalib-explorer"' in context.get("body", ""):
         app.add_js_file("explorers.js", loading_method="defer")
 
 
 def setup(app) -> dict:
-    app.connect("html-page-context", move_explorers)
+    app.connect("doctree-resolved", move_explorers)
+    app.connect("html-page-context", load)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -45,10 +45,10 @@ def _blocks(page: Page) -> Iterator[Block]:
             yield from (part for part in blocks(cell["source"]) if isinstance(part, Block))
 
 
-def _by_lesson(links: dict[str, str]) -> str:
+def _by_lesson(what: str, links: dict[str, str]) -> str:
     """A table with a row for each lesson that has any of these links."""
     rows = [f"| {name} | {linked} |" for name, linked in links.items() if linked]
-    return "\n".join(["| chapter | |", "|---|---|", *rows])
+    return "\n".join([f"| chapter | {what} |", "|---|---|", *rows])
 
 
 def chapter_table(root: Path) -> str:
@@ -58,7 +58,7 @@ def chapter_table(root: Path) -> str:
         f"| {page.metadata.get('question', '')} |"
         for page in chapters(root, appendices=False)
     ]
-    return "\n".join(["| | chapter | the question |", "|---|---|---|", *rows])
+    return "\n".join(["| number | chapter | the question |", "|---|---|---|", *rows])
 
 
 def exercise_table(root: Path) -> str:
@@ -72,7 +72,7 @@ def exercise_table(root: Path) -> str:
         )
         for page in lessons(root)
     }
-    return _by_lesson(links)
+    return _by_lesson("exercises", links)
 
 
 def statement_table(root: Path) -> str:
@@ -86,7 +86,7 @@ def statement_table(root: Path) -> str:
         )
         for page in lessons(root)
     }
-    return _by_lesson(links)
+    return _by_lesson("statements", links)
 
 
 def moving_list(root: Path) -> str:

@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
-_ID = re.compile(r'(<[a-z][^<>]*?) id="([^"]+)"')
+from docutils import nodes
+
+from press import rewrite
+
+_EMPTY_HEAD = re.compile(r"<th\b[^>]*>\s*</th>")
 
 
-def with_ids_once(body: str) -> str:
-    """The page without ids that an earlier element has: exercises and theorems repeat some; links
-    find the first.
-
-    >>> with_ids_once('<div id="a"><p id="a"></p></div>')
-    '<div id="a"><p></p></div>'
-    """
+def mend(app, doctree, docname) -> None:
+    """No id twice, since exercises repeat some and links find the first; no head without words."""
     seen: set[str] = set()
-
-    def once(tag: re.Match) -> str:
-        repeated = tag[2] in seen
-        seen.add(tag[2])
-        return tag[1] if repeated else tag[0]
-
-    return _ID.sub(once, body)
-
-
-def with_plain_roles(body: str) -> str:
-    """The page as screen readers want it: no heading cell without a heading, no role that was
-    withdrawn from the standard (docutils gives it to every reference).
-
-    >>> with_plain_roles('<tr><th class="head"><p></p></th><th>b</th></tr>')
-    '<tr><td></td><th>b</th></tr>'
-    >>> with_plain_roles('<div class="citation" role="doc-biblioentry">')
-    '<div class="citation">'
-    """
-    body = re.sub(r"<th\b[^>]*>\s*(?:<p></p>)?\s*</th>", "<td></td>", body)
-    return body.replace(' role="doc-biblioentry"', "")
+    for node in doctree.findall(nodes.Element):
+        node["ids"] = [name for name in node["ids"] if name not in seen]
+        seen.update(node["ids"])
+    for head in list(doctree.findall(nodes.thead)):
+        if not head.astext().strip():
+            head.parent.remove(head)
+    for markup in doctree.findall(nodes.raw):
+        rewrite(markup, partial(_EMPTY_HEAD.sub, "<td></td>"))
 
 
-def mend(app, pagename, templatename, context, doctree) -> None:
-    """Mend the markup of a page."""
-    if "body" in context:
-        context["body"] = with_plain_roles(with_ids_once(context["body"]))
+def begin_citation(translator, node: nodes.citation) -> None:
+    """Begin an entry of the references, without the role that was withdrawn from the standard."""
+    if not isinstance(node.previous_sibling(), nodes.citation):
+        translator.body.append('<div class="citation-list">\n')
+    translator.body.append(translator.starttag(node, "div", CLASS="citation"))
+
+
+def end_citation(translator, node: nodes.citation) -> None:
+    """End what `begin_citation` began."""
+    last = not isinstance(node.next_node(descend=False, siblings=True), nodes.citation)
+    translator.body.append("</div>\n" + "</div>\n" * last)
 
 
 def setup(app) -> dict:
-    app.connect("html-page-context", mend, priority=600)
+    app.add_node(nodes.citation, override=True, html=(begin_citation, end_citation))
+    app.connect("doctree-resolved", mend, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

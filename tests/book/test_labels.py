@@ -6,6 +6,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from bs4 import BeautifulSoup
+from docutils import nodes
 
 from press import cross_references
 
@@ -28,9 +29,9 @@ def test_a_label_becomes_an_address_or_a_warning(monkeypatch):
     )
 
     def resolved(body: str) -> str:
-        context = {"body": body}
-        cross_references.lead_to_labels(app, "notebooks/12", "page.html", context, None)
-        return context["body"]
+        page = nodes.section("", nodes.raw("", body, format="html"))
+        cross_references.lead_to_labels(app, page, "notebooks/12")
+        return page.astext()
 
     page = (
         '<a class="adalib-see" href="#estimation-windows" style="x">5</a>'

@@ -451,6 +451,15 @@ def test_induction_is_the_recursion_of_the_chapter_on_stopping():
     assert np.array_equal(found[:, 0], stops)
 
 
+def test_a_menu_of_two_is_enough_to_stop_early():
+    """After three of nine answers, some questions are decided and others are not."""
+    sampled = beta_population(200, 1.5, 1.5).sample(32)
+    policy = PricedStopping(("votes",), schedule=(3, 9)).fit(sampled)
+    priced = [member for member in policy.members if member.rule is None]
+    stops, _ = policy.play(priced, policy.streams(sampled, 1, 2))
+    assert any(set(column) == {0, 1} for column in stops.T)
+
+
 def test_counts_describe_a_vote_by_its_two_leaders():
     """Two and a half against a half, of four answers: what a regression sees, by hand."""
     state = SimpleNamespace(n=4.0, leader=2.5, runner=0.5, distinct=2, empty=1)
