@@ -20,7 +20,7 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework hall exam competition slides quizzes wheel test test-all clients lowest report lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework hall exam competition board slides quizzes wheel test test-all clients lowest report lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
@@ -65,6 +65,9 @@ exam: $(VENV)/book.stamp browser  ## an exam with new numbers from your secret, 
 
 competition: $(VENV)/book.stamp  ## beat the price: an open part and a starter to hand out, in _build/competition (SECRET=... SET=answers.jsonl BUDGET=3 OUT=folder)
 	@SECRET="$(SECRET)" SET="$(SET)" BUDGET="$(BUDGET)" OUT="$(OUT)" $(EDITIONS) competition
+
+board: $(VENV)/book.stamp  ## compute the scoreboard of all policies anew (half an hour)
+	@$(PY) data/scripts/record_board.py --anew
 
 slides: book  ## decks for the chapters of the two-week plan, for a projector, in _build/slides
 	@$(EDITIONS) slides

@@ -1,8 +1,8 @@
 """The best allocation of a table that does not fit into memory, with Dask.
 
-Most tables fit: `adalib.frontier` solved ten million questions at five budgets in one to three
-seconds and 1 to 3 GB, the table included. This is for a table with more rows than memory, and takes
-ten times as long or more.
+Most tables fit: `adalib.frontier` solved ten million questions at five budgets in three to ten
+seconds and 1.4 to 4 GB, the table included. This is for a table with more rows than memory, and
+takes ten times as long or more.
 
 A price settles nearly every question by itself. So we look for two prices, a dear one at which the
 budget is kept and a cheap one at which it is not, that leave few questions undecided. Each step of

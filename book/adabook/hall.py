@@ -142,9 +142,10 @@ class Desk(BaseHTTPRequestHandler):
         """A question in JSON, and its answer."""
         try:
             asked = json.loads(self.rfile.read(min(abs(int(self.headers["Content-Length"])), 2000)))
-            words = [str(asked.get(name) or "") for name in ("me", "key", "what", "number")]
+            names = ("me", "key", "what", "number")
+            me, key, what, number = (str(asked.get(name) or "") for name in names)
             with self.lock:
-                said = self.hall.answer(*words[:3], asked.get("value"), words[3])
+                said = self.hall.answer(me, key, what, asked.get("value"), number)
             self._send(200, "application/json", json.dumps(said))
         except (ValueError, TypeError, AttributeError) as error:
             self._send(400, "application/json", json.dumps({"refused": str(error)}))

@@ -23,42 +23,9 @@ LADDER: Mapping[str, tuple[str, ...]] = {
     "all three": ("votes", "text", "certainty"),
 }
 
-#: How the table marks a peer that is not tuned.
-AS_PUBLISHED = "as published"
-#: What a page calls a rival whose name in the table is short.
-RIVAL_NAMES: Mapping[str, str] = {
-    "margin": "a lead",
-    "adaptive_consistency": "Adaptive-Consistency",
-    "ac_entropy": "Adaptive-Consistency, entropy",
-    "ac_majority": "Adaptive-Consistency, share",
-    "ac_dirichlet": "Adaptive-Consistency, Dirichlet",
-    "esc": "ESC",
-    "doubling": "its_hub, doubling",
-    "gateway": "its_hub, gateway",
-    "sprt": "Wald's test",
-    "two_agree": "two agree",
-    "in_a_row": "two in a row",
-    "cges": "CGES",
-    "uab": "UAB",
-    "weitzman": "Weitzman",
-    "learned_prior": "a learned prior",
-    "cisc": "CISC (weighted)",
-    "deepconf": "DeepConf (filtered)",
-}
 #: Numbers of answers at which a priced policy may stop; the mix and the oracle have the same.
 STOPS = (*range(1, 17), 20, 24, 28, 32, 40)
 _KEPT = ("cost", "accuracy", "low", "high", "gain", "gain_low", "gain_high", "mix_cost")
-
-
-def rival_name(rival: str) -> str:
-    """Return what a page calls a rival of the table.
-
-    >>> rival_name("esc"), rival_name("esc as published")
-    ('ESC', 'ESC, as published')
-    """
-    plain = rival.removesuffix(f" {AS_PUBLISHED}")
-    name = RIVAL_NAMES.get(plain, plain)
-    return name if plain == rival else f"{name}, {AS_PUBLISHED}"
 
 
 def recorded(name: str) -> dict[str, list[dict]]:

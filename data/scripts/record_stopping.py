@@ -1,8 +1,7 @@
-"""Compute the whole comparison of the chapter "When to stop".
+"""Compute what each signal adds to votes in the chapter "When to stop".
 
-The result is data/recorded/stopping.jsonl. GSM8K, MATH and four home-made settings are held out by
-question, at six targets, with every peer. On the home-made sets the mix and the oracle have the
-five budgets of the chapter "The test". A test computes some of the cells again.
+The result is data/recorded/stopping.jsonl. GSM8K and a home-made setting are held out by question,
+at six targets. A test computes some of the cells again.
 """
 
 from __future__ import annotations
@@ -12,11 +11,9 @@ from functools import partial
 
 import numpy as np
 from recording import main
-from rivals import CONFIDENT, PEERS, PUBLISHED, Published, TunedRivals
 
 import adalib
-from adabook.paper.settings import BENCHMARKS, REAL
-from adabook.recorded import AS_PUBLISHED, LADDER, STOPS, figures
+from adabook.recorded import LADDER, STOPS, figures
 from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
@@ -42,21 +39,20 @@ _NO_BARS = ("mix", "oracle_in_sample")
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
-    for name in (*BENCHMARKS, *REAL):
-        # On the benchmarks the mix and the oracle may stop wherever the policy may.
-        menu = STOPS if name in BENCHMARKS else _BUDGETS
+    # On the benchmark the mix and the oracle may stop wherever the policy may.
+    for name, menu in (("gsm8k-qwen15", STOPS), ("word-fewshot", _BUDGETS)):
         compute = partial(stopping_cells, adalib.load(name), TARGETS, menu=menu)
         yield f"{name} by question", compute
 
 
 def stopping_cells(
-    responses: Responses, targets: Sequence[float], *, menu: Sequence[int] = _BUDGETS, peers=True
+    responses: Responses, targets: Sequence[float], *, menu: Sequence[int] = _BUDGETS
 ) -> list[dict]:
-    """Compute every cell of that chapter's table for one file: figures, and in ``over`` the leads.
+    """Compute every cell for one file: figures, and in ``over`` the leads.
 
-    Rungs and peers that need log-probabilities are left out where there are none, text where all
-    texts are alike. Peers are tuned to every target, and scored as published at what that costs;
-    there the rungs are scored too."""
+    Rungs that need log-probabilities are left out where there are none, text where all texts are
+    alike.
+    """
     sure = responses.logprob is not None
     told = len(set(responses.questions)) > 1
     there = {"votes", *["text"] * told, *["certainty"] * sure}
@@ -66,31 +62,10 @@ def stopping_cells(
         if set(signals) <= there
     }
     learners: dict[str, Learner | Planner] = {**rungs, **({"curve": CurvePolicy()} if told else {})}
-    own: dict[str, float] = {}
-    if peers:
-        families = {**PEERS, **(CONFIDENT if sure else {})}
-        published = {f"{name} {AS_PUBLISHED}": Published(rule) for name, rule in PUBLISHED.items()}
-        learners |= {**{name: TunedRivals(rules) for name, rules in families.items()}, **published}
-        votes = with_class_numbers(responses)
-        own = {
-            name: round(float(peer.replay(votes)[0].mean()), 2) for name, peer in published.items()
-        }
-    rows = held_out(responses, [*targets, *own.values()], menu, learners=learners, noises=0)
+    rows = held_out(responses, targets, menu, learners=learners, noises=0)
     rows += weighted_mix(responses, targets, menu) if sure else []
-    ends = {"votes", list(rungs)[-1]}
-    # All but the baselines at the targets; at what a published peer costs, the peer and the
-    # ladder's two ends.
-    shown = [
-        row
-        for row in rows
-        if (
-            row.target == own[row.policy]
-            if row.policy in own
-            else row.target in targets or row.policy in ends
-        )
-        and row.policy not in _LEFT_OUT
-    ]
-    leading = {*ends, "votes + text"}
+    shown = [row for row in rows if row.policy not in _LEFT_OUT]
+    leading = {"votes", list(rungs)[-1], "votes + text"}
     return [cell(row, shown if row.policy in leading else ()) for row in shown]
 
 

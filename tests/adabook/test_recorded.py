@@ -7,12 +7,11 @@ import pytest
 import recording
 from record_menus import voting_cells
 from record_stopping import stopping_cells, weighted_mix
-from rivals import NEWER, PEERS, PUBLISHED, Published, TunedRivals
 
 import adalib
 from adabook import recorded as tables
-from adabook.recorded import AS_PUBLISHED, LADDER, recorded_cells
-from adalib.datasets.populations import beta_population
+from adabook.policies.by_votes import TwoAgree
+from adabook.recorded import LADDER, recorded_cells
 from adalib.evaluate.heldout import held_out
 from adalib.sequential.priced_stopping import PricedStopping
 
@@ -54,31 +53,13 @@ def test_equal_weights_leave_the_mix_as_it_was(answers):
 
 
 def test_cells_of_policies_by_target(answers):
-    cells = by_name(stopping_cells(answers, [2], peers=False))
+    cells = by_name(stopping_cells(answers, [2]))
     assert {*LADDER, "curve", "oracle", "mix_weighted", "mix"} <= {policy for policy, _ in cells}
     best = cells["all three", 2]
     for other, (mean, low, high) in best["over"].items():
         assert mean == pytest.approx(best["gain"] - cells[other, 2]["gain"], abs=1e-4)
         assert low <= mean <= high
     assert not cells["mix", 2]["over"]
-
-
-def test_a_peer_as_published_spends_what_it_spends():
-    simulated = beta_population(16, 1.5, 1.5).sample(32)
-    cells = by_name(stopping_cells(simulated, [2]))
-    # Without log-probabilities, votes and text remain.
-    policies = {policy for policy, _ in cells}
-    assert {"votes", "votes + text"} <= policies
-    assert not {"all three", "mix_weighted"} & policies
-    for name, rule in PUBLISHED.items():
-        cost = Published(rule).replay(simulated)[0].mean()
-        peer = f"{name} {AS_PUBLISHED}"
-        (own,) = [target for policy, target in cells if policy == peer]
-        assert own == pytest.approx(cost, abs=0.01)
-        assert cells[peer, own]["cost"] <= 16  # the other half has no more
-        lead = cells["votes", own]["gain"] - cells[peer, own]["gain"]
-        assert cells["votes", own]["over"][peer][0] == pytest.approx(lead, abs=1e-4)
-        assert (name, 2) in cells
 
 
 def test_equally_long_answers_cost_alike_by_token():
@@ -109,9 +90,8 @@ def check_again(record, part, policy, target, now):
 @pytest.mark.parametrize(
     ("record", "part", "policy", "target", "learner"),
     [
-        ("stopping", "word-fewshot by question", "margin", 3, TunedRivals(PEERS["margin"])),
-        ("stopping", "drill-fewshot by question", "all three", 3, PricedStopping(exact=True)),
-        ("rivals", "drill-fewshot", "two_agree", 8, TunedRivals(NEWER["two_agree"])),
+        ("stopping", "word-fewshot by question", "all three", 3, PricedStopping(exact=True)),
+        ("board", "gsm8k-gpt4omini, answers", "TwoAgree", 2, TwoAgree),
     ],
 )
 def test_what_is_recorded_of_a_learner_is_what_is_computed(record, part, policy, target, learner):

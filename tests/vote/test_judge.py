@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from adalib.vote import judge
 from adalib.vote.answers import answer_classes, judged, same_answer
+from adalib.vote.formulas import _variable_at
 from adalib.vote.judge import read, read_number
 
 # What is given up, by the limit that it passes.
@@ -278,3 +279,16 @@ def test_the_classes_are_a_partition_that_the_order_does_not_change(answers):
 def test_numbers_as_formulas_agree_only_where_they_are_equal(p, q):
     assert read_number(p).equals(read_number(q)) == (p == q)
     assert read_number(p).equals(read_number(p))
+
+
+def test_variables_are_tried_where_logarithms_exist_and_inside_the_unit_circle():
+    """A logarithm needs a positive number, and a geometric series one below 1."""
+    first, second, third = (
+        np.array([float(_variable_at(name, point)) for name in "abcdefghuvwxyz"])
+        for point in range(3)
+    )
+    assert ((first >= 1) & (first < 2)).all()
+    assert (np.abs(second) < 1).all()
+    assert ((np.abs(third) >= 1) & (np.abs(third) < 2)).all()
+    for signed in (second, third):
+        assert {-1, 1} == set(np.sign(signed))

@@ -119,13 +119,21 @@ class Uab(ToABudget):
 class Weitzman(ToABudget):
     """Stop at an answer as certain as the reservation value; name the surest (Kalayci et al. 2025).
 
-    All boxes are alike, so the value is the one that an answer reaches once in ``budget`` times.
+    All boxes are alike, so one value serves all: the one at which training questions spend the
+    budget.
     """
 
     def fit(self, answers: Any) -> None:
         """Find that value."""
         super().fit(answers)
-        self.reserve = np.quantile(answers.logprob, 1 - 1 / self.budget)
+        values = np.quantile(answers.logprob, np.linspace(0, 1, 101))
+        asked = answers.logprob[:, :MOST]
+        reached = [asked >= value for value in values]
+        spent = [
+            np.where(one.any(axis=1), one.argmax(axis=1) + 1, asked.shape[1]).mean()
+            for one in reached
+        ]
+        self.reserve = values[np.searchsorted(spent, self.budget, side="right") - 1]
 
     def more(self, seen: Sequence[Any]) -> bool:
         """Whether no readable answer is so certain."""
