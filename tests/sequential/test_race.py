@@ -15,7 +15,7 @@ from adalib.datasets.populations import beta_population
 from adalib.sequential.heat import Heats, RaceOutcome, Waves
 from adalib.sequential.induction import cross_fitted
 from adalib.sequential.race import PricedRace
-from adalib.sequential.race_rules import PlainRace, settle_race
+from adalib.sequential.race_rules import PlainRace, PricedMember, settle_race
 from adalib.sequential.race_session import RaceSession
 from adalib.sequential.streams import make_streams
 
@@ -35,6 +35,16 @@ def halves():
 @pytest.fixture(scope="module")
 def race(halves):
     return PricedRace(("votes",), most=8, repeats=4).fit(halves[0])
+
+
+def test_a_race_fitted_by_itself_is_the_one_of_the_library(race, halves):
+    """At the same prices, which count in tokens of an average answer."""
+    member = next(one for one in race.members if isinstance(one, PricedMember))
+    prices = member.token_price, member.waiting_price
+    alone = race.fit_member(halves[0], member.start, *prices)
+    assert alone.rules.keys() == member.rules.keys()
+    for finish, rule in member.rules.items():
+        np.testing.assert_allclose(alone.rules[finish], rule, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (8, 1), (8, 3), (8, 8)])
