@@ -474,29 +474,31 @@ def write_scoreboard(rows: Sequence[Row], part: Part, folder: Path) -> pd.DataFr
     frame = as_frame(rows, part.budget)
     safe = frame.assign(**{name: frame[name].map(harmless) for name in ("entry", "notes")})
     safe.to_csv(folder / "scoreboard.csv", index=False, quoting=csv.QUOTE_MINIMAL)
-    scored_rows = [row for _, row in placed(rows, part.budget) if row.gains.size]
-    texts = frame.set_index("entry").loc[[row.entry for row in scored_rows]].astype(str)
-    columns = ("place", RANDOM, SHUFFLED, "seconds", "letters", "notes")
+    able = [(place, row) for place, row in placed(rows, part.budget) if row.gains.size]
+    texts = frame.set_index("entry").loc[[row.entry for _, row in able]].astype(str)
     words = _WORDS.format(questions=part.score.table.n, budget=part.budget)
-    faults = [f"{row.entry} was not scored: {row.fault}." for row in rows if not row.gains.size]
+    notes = [f"{line.entry}: {line.notes}." for line in frame.itertuples() if line.notes]
     html = page(
-        [_held_out(row, part) for row in scored_rows],
+        [
+            _held_out(row, f"{place}. {row.entry}" if place else row.entry, part)
+            for place, row in able
+        ],
         "Scoreboard",
         words,
-        faults,
-        more={name: texts[name].tolist() for name in columns},
+        notes,
+        more={name: texts[name].tolist() for name in (RANDOM, SHUFFLED, "seconds", "letters")},
     )
     (folder / "scoreboard.html").write_text(html, encoding="utf-8")
     return frame
 
 
-def _held_out(row: Row, part: Part) -> HeldOutRow:
+def _held_out(row: Row, name: str, part: Part) -> HeldOutRow:
     """Return the row as every page shows one."""
     right, gain = mean_interval(row.accuracy), mean_interval(row.gains)
     outcome = Outcome(row.cost, row.accuracy)
     needs = cost_of_equal_mix(outcome, part.score.table)
     return HeldOutRow(
-        policy=row.entry,
+        policy=name,
         kind=row.kind,
         target=part.budget,
         cost=float(row.cost.mean()),

@@ -173,8 +173,13 @@ def main() -> None:
         probe.connect(("192.0.2.1", 9))  # sends nothing, and tells which address would
         host = probe.getsockname()[0]
     key = secrets.token_urlsafe(9)
-    with suppress(KeyboardInterrupt), server("", 8000, key) as hall:
-        print(f"Phones:  http://{host}:8000/\nYou:     http://{host}:8000/#{key}", flush=True)
+    try:
+        hall = server("", 8000, key)
+    except OSError:  # another program has that port
+        hall = server("", 0, key)
+    address = f"http://{host}:{hall.server_address[1]}/"
+    with suppress(KeyboardInterrupt), hall:
+        print(f"Phones:  {address}\nYou:     {address}#{key}", flush=True)
         hall.serve_forever()
 
 
