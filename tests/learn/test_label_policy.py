@@ -5,7 +5,7 @@ import pytest
 from random_tables import known_curves
 from xgboost import XGBClassifier
 
-from adabook.paper.ablations import ZOO, zoo
+from adabook.paper.ablations import TRIES, zoo
 from adalib.datasets.populations import two_answer
 from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import mean_interval
@@ -53,7 +53,7 @@ def test_gbm_is_xgboost_at_the_papers_hyper_parameters():
     assert policy.model_.get_booster().num_boosted_rounds() == 100
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", TRIES)
 def test_other_classifiers_learn(name):
     features, labels = separable()
     stretched = features * [1000, 1, 1, 1]
