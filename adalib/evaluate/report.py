@@ -221,7 +221,7 @@ def _table(
     rows: Sequence[HeldOutRow], dollars: float | None, more: Mapping[str, Sequence[str]]
 ) -> str:
     """Write every row."""
-    names = ["policy", "", "target", "cost", "right, %", "gain, points", "mix needs"]
+    names = ["policy", "kind", "target", "cost", "right, %", "gain, points", "mix needs"]
     if dollars is not None:
         names.append("$ per 1,000 questions")
     lines = []
