@@ -129,7 +129,7 @@ def test_every_data_card_is_on_its_page(html):
         r"\{include\} \.\./data/cards/(.+)\.md",
         (ROOT / "book" / "data-cards.md").read_text("utf-8"),
     )
-    assert sorted(included) == sorted(bundled())
+    assert sorted(included) == sorted([*bundled(), "machine"])  # the last is a measurement
 
 
 def test_links_inside_the_book_lead_somewhere(html):

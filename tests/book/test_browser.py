@@ -538,7 +538,7 @@ def test_an_unscrolled_page_prints_whole(html, page, way):
     """Keys and button wait until all is drawn. A browser's own menu does not wait: then all is
     drawn at once."""
     page.add_init_script(f"window.print = () => (window.printed = ({PRINTED})())")
-    file = html / "notebooks" / ("07_test.html" if way == "menu" else "05_estimation.html")
+    file = html / "notebooks" / ("06_learning.html" if way == "menu" else "05_estimation.html")
     page.goto(file.as_uri(), wait_until="load")
     if way == "keys":
         page.keyboard.press("Control+p")
