@@ -39,7 +39,8 @@ body { margin: 2rem auto; max-width: 50rem; padding: 0 1rem; font: 1rem/1.5 syst
 h1 { font-size: 1.4rem; } .verdict { font-size: 1.15rem; font-weight: 600; }
 """
 _STYLE = """
-.rows svg { width: 100%; height: auto; } .rows svg text { fill: currentColor; font-size: 12px; }
+.rows svg { width: 100%; min-width: 40rem; height: auto; }
+.rows svg text { fill: currentColor; font-size: 12px; }
 .rows .axis { stroke: #8886; } .rows .worth { stroke: currentColor; }
 .rows .mix { stroke: currentColor; stroke-dasharray: 5 4; fill: none; }
 .rows div { overflow-x: auto; } .rows table { border-collapse: collapse; font-size: .85rem; }
@@ -171,8 +172,11 @@ def _figure(rows: Sequence[HeldOutRow], price: float | None) -> str:
         parts.append(_policy(name, own, colour, last, x, y))
     label = "Accuracy against average cost; dashed, the best random mix."
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {max(_HEIGHT, last + _LINE):.0f}" role="img" '
-        f'aria-label="{label}">\n' + "\n".join(parts) + "\n</svg>" + f"<p>{label} {_legend()}</p>"
+        f'<div><svg viewBox="0 0 {_WIDTH} {max(_HEIGHT, last + _LINE):.0f}" role="img" '
+        f'aria-label="{label}">\n'
+        + "\n".join(parts)
+        + "\n</svg></div>"
+        + f"<p>{label} {_legend()}</p>"
     )
 
 
