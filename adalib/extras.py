@@ -18,12 +18,12 @@ EXTRAS = {
 def install_words(extra: str) -> str:
     """Return the command that adds an extra, from the file or folder that this package came from.
 
-    The name alone may be found in no index.
+    The name alone is never given: no index has it, and anybody could register it.
     """
     installed = distributions(name="adalib-book")  # a checkout may hold a second record, without it
     told = (one.read_text("direct_url.json") for one in installed)
-    source = next((f" @ {json.loads(text)['url']}" for text in told if text), "")
-    return f"pip install 'adalib-book[{extra}]{source}'"
+    urls = (json.loads(text)["url"] for text in told if text)
+    return f"pip install 'adalib-book[{extra}] @ {next(urls, 'file:///path/to/its-wheel.whl')}'"
 
 
 def missing_words(error: BaseException) -> str:

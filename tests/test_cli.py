@@ -24,7 +24,7 @@ from adalib.datasets.populations import beta_population
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.verdict import reasons, summary, verdict
 from adalib.explorer import read_csv
-from adalib.extras import EXTRAS
+from adalib.extras import EXTRAS, install_words
 from adalib.learn.curve_policy import CurvePolicy
 
 COMMANDS = ("collect", "convert", "evaluate", "explore", "fit", "serve", "solve")
@@ -356,6 +356,12 @@ def test_a_missing_library_names_its_extra(refused, monkeypatch):
     monkeypatch.delitem(sys.modules, "adalib.evaluate.compare")
     monkeypatch.delitem(sys.modules, "adalib.evaluate.heldout")
     refused(["evaluate", "drill-fewshot"], "adalib-book[learn]")
+
+
+def test_nobody_is_sent_to_an_index_for_an_extra(monkeypatch):
+    """No index has the name; a copy that was not installed does not know where it came from."""
+    monkeypatch.setattr("adalib.extras.distributions", lambda name: [])
+    assert "adalib-book[learn] @ file:" in install_words("learn")
 
 
 def test_a_missing_library_names_its_extra_in_python_too(monkeypatch):
