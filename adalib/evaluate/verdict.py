@@ -383,6 +383,6 @@ def _room(oracle: HeldOutRow) -> str:
     """What an oracle gains at the same target."""
     gain = _with_ends(oracle.gain, oracle.gain_low, oracle.gain_high).replace(" ", " points ", 1)
     return (
-        "The cross-fitted oracle, which knows every accuracy curve but decides before asking, "
+        "The cross-fitted oracle, which saw other answers to the questions but must decide first, "
         f"gains {gain} there; a policy that stops while answers come in may gain more."
     )

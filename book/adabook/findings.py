@@ -35,7 +35,7 @@ WATCHING = {"votes": "watching votes", "all signals": "watching all signals"}
 #: The rows, by the name of a policy in `gains`.
 POLICIES = {
     "votes": "votes: three answers instead of one",
-    "oracle": "the oracle, which knows every accuracy curve",
+    "oracle": "the oracle, on answers it did not see",
     "label": "the paper's classifier, as printed",
     "ranked": "the same classifier, made to spend its budget",
     "curve": "accuracy curves predicted from the text",
