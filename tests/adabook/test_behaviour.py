@@ -162,9 +162,9 @@ class TestAnyFunction:
             calls.append(lam)
             return endless(acc, cost, lam)
 
-        monkeypatch.setattr("adabook.exercises.behaviour.SECONDS", 0.3)
+        monkeypatch.setattr("adabook.exercises.behaviour.SECONDS", 0.1)
         checked = verdict(self.place, counted)
-        assert "0.3 seconds" in checked.hint
+        assert "0.1 seconds" in checked.hint
         assert "lam" in checked.picture
         assert len(calls) == 1
 
