@@ -46,3 +46,9 @@ def test_equals_the_integer_programme(kind):
             <= found.at(budget).bound - exact.accuracy
             <= found.at(budget).lam * found.at(budget).slack + 1e-11
         )
+
+
+def test_questions_are_opened_until_the_gap_is_closed():
+    """On the frontier none is; half-way to the next point, the two that may trade."""
+    acc, cost = [[0, 0.5], [0, 0.25], [0, 0.25], [0.25, 0.25]], [0, 1]
+    assert [integer_optimum(acc, cost, b).open_rows for b in (0.25, 0.5, 0.625)] == [0, 0, 2]
