@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adalib
-from adabook.highs import lp_value
+from adabook.highs import lp_solution
 from adalib.cli import main
 from adalib.datasets.menu import Menu
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
@@ -65,7 +65,7 @@ def test_an_arm_is_a_column_of_its_model_at_its_price():
         own = menu.models[name].table(budgets)
         assert np.array_equal(table.acc[:, column], own.acc[:, budgets.index(b)])
     for budget in (12, 25, 70):
-        expected = lp_value(table.acc, table.cost, budget)
+        expected = lp_solution(table.acc, table.cost, budget).value
         assert adalib.frontier(table).at(budget).bound == pytest.approx(expected, abs=1e-8)
 
 
