@@ -285,6 +285,8 @@ class Forks:
 AHEAD = '''
 import gc
 
+TRIES = iter(range(50))
+
 
 class Ahead:
     """Search everything in memory for what comes next."""
@@ -293,6 +295,8 @@ class Ahead:
         pass
 
     def more(self, seen):
+        if next(TRIES, None) is None:
+            return len(seen) < 2
         paid = list(seen)
         longer = [
             one
@@ -414,7 +418,7 @@ def test_a_policy_that_reads_the_golds_is_found_by_shuffled_golds():
 
 def test_an_entry_that_never_answers_is_stopped(part):
     sleeps = TWICE.replace("        pass", "        import time; time.sleep(1000)")
-    with Entry(sleeps, TWO, seconds=5) as entry, pytest.raises(RuntimeError, match="5 seconds"):
+    with pytest.raises(RuntimeError, match="2 seconds"), Entry(sleeps, TWO, seconds=2) as entry:
         played(entry, part)
 
 

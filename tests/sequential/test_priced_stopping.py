@@ -181,6 +181,16 @@ def test_a_signal_that_misleads_is_noticed(field, sign):
         assert lead[:, 0].mean() > 0.02
 
 
+def test_stops_at_a_price_are_those_of_the_nearest_on_the_envelope(real, votes):
+    lowest, highest = votes.prices.min(), votes.prices.max()
+    answers = []
+    for price, near in [(0, lowest), (0.9 * lowest + 0.1 * highest, None), (9, highest)]:
+        stops, found = votes.stops_at(real[1], None, price, repeats=2)
+        assert found == near or abs(votes.prices - price).min() == abs(found - price)
+        answers.append(votes.schedule[stops].mean())
+    assert answers[0] > answers[1] > answers[2] == 1
+
+
 def test_length_is_heard_where_certainty_is_not(real):
     teach = real[0]
     assert set(PricedStopping(repeats=4).fit(teach).signals_in_use) == {"votes", "certainty"}
