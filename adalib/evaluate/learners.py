@@ -111,8 +111,8 @@ class Watcher(typing.Protocol):
     def more(self, seen: Sequence[Answer]) -> bool: ...
 
 
-#: A learner, or what makes one: a class or a function, which is handed the average to spend where
-#: it has a parameter ``budget``.
+#: A learner, or what makes one: a class or a function. Where it has a parameter ``budget``, it is
+#: told the average to spend: in the unit of the table if it plans, in answers if it watches.
 Policy = Learner | Planner | Watcher | Callable[..., Learner | Planner | Watcher]
 
 
@@ -342,10 +342,11 @@ def watched(
     """Fit a policy that watches, and show it the answers of the test."""
     # One half may have an answer more than the other; play what both have.
     most = min(train.answers.samples, test.answers.samples)
+    average = float(np.mean(train.answers.answer_costs(train.cost)))
     results: list[tuple[np.ndarray, ...]] = []
     for target in targets:
         if not results or _takes_budget(policy):
-            made = fresh(policy, target)
+            made = fresh(policy, target / average)  # a rule counts answers, whatever is paid
             made.fit(train.answers)
             results.append(watch(made, test.answers, most, cost=test.cost))
         else:
