@@ -13,8 +13,6 @@ from adalib.datasets.loading import data_folder
 
 #: Ways of dealing the questions into folds and the answers into halves; the book shows the first.
 DEALS = range(5)
-#: Training questions of every fold in a set of 300.
-FEW = 240
 
 #: The name of a part of a record, and a function that computes its rows.
 Part = tuple[str, Callable[[], Iterable[dict]]]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import allocations, tables
 
-from adabook.highs import lp_value
+from adabook.highs import lp_solution
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average, average_cost, dual, oracle_labels, subdifferential
 
@@ -30,7 +30,7 @@ def test_labels_reach_the_linear_programme_at_their_cost(table, lam):
     acc, cost = table
     labels = oracle_labels(acc, cost, lam)
     reached = average(acc, labels)
-    assert reached == pytest.approx(lp_value(acc, cost, average(cost, labels)), abs=1e-8)
+    assert reached == pytest.approx(lp_solution(acc, cost, average(cost, labels)).value, abs=1e-8)
 
 
 @given(
