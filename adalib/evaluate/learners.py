@@ -138,7 +138,7 @@ def kind_of(name: str, policy: Policy, target: float, menu: bool = False) -> Kin
     """Say how a policy decides; ValueError if a method is missing, or a menu is to be watched."""
     made = fresh(policy, target)
     if hasattr(made, "trial"):
-        return "plans" if getattr(made, "plans", False) else "watches"
+        return "watches"
     found = [method for method in ("predict", "more") if callable(getattr(made, method, None))]
     if not callable(getattr(made, "fit", None)) or len(found) != 1:
         has = ", ".join(["fit"] * hasattr(made, "fit") + found) or "neither"
@@ -177,7 +177,6 @@ class WithFeatures:
 
     policy: Planner
     features: pd.DataFrame  # one row per question of the file
-    plans = True
 
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
