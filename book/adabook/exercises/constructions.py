@@ -10,7 +10,7 @@ import numpy as np
 
 from adabook.exercises.behaviour import Construction
 from adabook.exercises.values import as_number
-from adabook.paper.theorems import figure_bounds, recovery, strong_duality
+from adabook.paper.theorems import Case, figure_bounds, recovery, strong_duality
 from adabook.plain_data import listed
 from adalib.datasets.populations import Population
 from adalib.evaluate.crossfit import rehearse_oracle
@@ -66,7 +66,7 @@ def _gap(answer: Any) -> str | None:
     acc, cost, budget = _parts(answer, "budget")
     if len(acc) < 2:
         return "take two questions or more; one question is the chapter's own example"
-    gap = strong_duality(acc, cost, budget).printed[0].gap
+    gap = strong_duality(Case(UtilityTable(acc, cost), budget)).printed[0].gap
     if gap >= 0.1:
         return None
     return (
@@ -88,7 +88,7 @@ def _exact(answer: Any) -> str | None:
             "the budget must lie strictly between 1, the cheapest policy, and 4, the most expensive"
         )
     # Six digits of a budget such as 7/3 may lie below it, where its last step does not fit.
-    if strong_duality(*_THREE, budget + 1e-6).printed[0].gap <= 1e-6:
+    if strong_duality(Case(UtilityTable(*_THREE), budget + 1e-6)).printed[0].gap <= 1e-6:
         return None
     if abs(frontier(*_THREE).cost - budget).min() < 0.05:
         return (
@@ -109,7 +109,11 @@ def _perfect(answer: Any) -> str | None:
     if len(np.unique(acc, axis=0)) < len(acc):
         return "no two questions may have the same curve; copies are the appendix's own example"
     lam = frontier(acc, cost).at(budget).lam
-    if not recovery(acc, cost, lam, budget, oracle_labels(acc, cost, lam)).printed[1].holds:
+    if (
+        not recovery(Case(UtilityTable(acc, cost), budget, lam, oracle_labels(acc, cost, lam)))
+        .printed[1]
+        .holds
+    ):
         return None
     return (
         "the oracle loses nothing at that budget; its next step should not fit, while a smaller, "
@@ -126,7 +130,7 @@ def _mean_gap(answer: Any) -> str | None:
     """A policy whose regret is three times what the mean gap allows."""
     acc, cost, lam, labels = _parts(answer, "lam", "labels")
     whole = [int(label) if label == int(label) else label for label in labels]
-    drawn = figure_bounds(acc, cost, lam, whole).printed[1]
+    drawn = figure_bounds(Case(UtilityTable(acc, cost), 0.0, lam, whole)).printed[1]
     if drawn.left >= 3 * drawn.right > 0:
         return None
     sides = f"the regret is {drawn.left:.3f} and the mean gap times eps {drawn.right:.3f}"
