@@ -215,6 +215,21 @@ def test_a_file_with_a_policy_is_a_row_under_its_class_name(file, capsys, tmp_pa
     assert "second policy TwoAlike" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("class Broken(:\n    pass\n", "line 1: SyntaxError"),
+        (OWN.replace("< 2", "< two"), "line 9: NameError: name 'two'"),
+        (OWN.replace("answers.n", "int('many')"), "line 6: ValueError: invalid literal"),
+    ],
+)
+def test_a_mistake_in_a_policy_is_named_with_its_line(file, capsys, tmp_path, code, line):
+    path = tmp_path / "mine.py"
+    path.write_text(code, encoding="utf-8")
+    assert main(["evaluate", file, "--budgets", "1,4", "--policy", str(path)]) == 2
+    assert f"adalib: {path}, {line}" in capsys.readouterr().err
+
+
 def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
     file, rows, capsys, monkeypatch
 ):

@@ -32,6 +32,7 @@ import numpy as np
 import pandas as pd
 
 from adabook import entrant, sandbox
+from adabook.controls import with_other_marks
 from adabook.grade import harmless
 from adalib.datasets.folds import members
 from adalib.datasets.loading import load
@@ -104,9 +105,7 @@ class Part:
         return replace(self, learn=self._remarked(self.learn), score=self._remarked(self.score))
 
     def _remarked(self, questions: Questions) -> Questions:
-        answers = questions.answers
-        marks = np.random.default_rng(self.seed).permutation(answers.values)
-        answers = replace(answers, correct=marks)
+        answers = with_other_marks(questions.answers, self.seed)
         return replace(questions, answers=answers, table=answers.table(BUDGETS))
 
 

@@ -198,6 +198,20 @@ def test_a_class_is_made_for_every_budget_if_it_asks_for_one(answers):
     ]
 
 
+def test_a_rule_is_told_its_budget_in_answers_whatever_is_paid(answers):
+    tokens = []
+
+    class Told(Certain):
+        def __init__(self, budget):
+            self.budget = budget
+
+        def fit(self, answers):
+            tokens.append(self.budget * answers.tokens.mean())
+
+    rows_of(answers, Protocol(folds=2, cost="tokens"), (200, 300), told=Told)
+    assert sorted(tokens) == pytest.approx([200] * 4 + [300] * 4)
+
+
 def test_the_policies_of_the_package_take_a_table_too(answers):
     table = answers.table(BUDGETS)
     features = np.random.default_rng(0).random((30, 2))

@@ -24,7 +24,7 @@ from adalib.sequential.signals.base import Lesson
 from adalib.sequential.signals.text import Text
 from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.signals.weighted import WeightedCount
-from adalib.sequential.votes import count_votes
+from adalib.sequential.votes import count_votes, vote_weight
 from adalib.vote.answers import answer_classes
 
 EVERY = tuple(SIGNALS)
@@ -481,6 +481,13 @@ def test_counts_describe_a_vote_by_its_two_leaders():
     found = weighted.features(state, [])
     assert found == pytest.approx([*seen, 6.25, 1.25, 0.25], abs=1e-3)
     assert weighted.lead(state) == pytest.approx([np.exp(-4), 2.5, 0.5])
+    assert vote_weight(6.0, -1000.0) > 0  # however unsure, it counts
+    for n, leader, runner, steps in (
+        (5.0, 4.5, 0.5, [1, 1, 1, 1, 0, 1, 0]),
+        (2.0, 1.0, 1.0, [0, 0, 0, 0, 0, 0, 1]),
+    ):
+        state = SimpleNamespace(n=n, leader=leader, runner=runner, distinct=2, empty=0)
+        assert SIGNALS["votes"]().features(state, [])[5:] == steps
 
 
 def test_the_text_left_out_is_a_fit_without():

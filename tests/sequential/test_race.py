@@ -315,6 +315,7 @@ class TestSession:
             in_virtual_time(session.run(ask))
         assert session.leaders == ["7"]
         assert not session.running
+        assert not session.goes_on
         assert (session.finished, session.cancelled, stopped) == (1, 3, [2, 3])
 
     def test_tokens_must_be_a_number(self, race):
