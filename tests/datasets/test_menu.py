@@ -139,10 +139,7 @@ def test_default_prices(tmp_path):
     ("change", "message"),
     [
         (lambda r: r[7].pop("model"), 'line 8: has no "model"'),
-        (
-            lambda r: r[7].update(price=3),
-            "line 8: \"price\" is 3, and was 2 for 'large'",
-        ),
+        (lambda r: r[7].update(price=3), "line 8: \"price\" is 3, and was 2 for 'large'"),
         (lambda r: r[7].update(price=-1), 'line 8: "price" is -1'),
         (lambda r: r[7].update(price=0), 'line 8: "price" is 0'),
         (lambda r: r.pop(), "question 'q5' is not answered by both 'small' and 'large'"),

@@ -284,12 +284,7 @@ def test_curves_of_unseen_questions(answers_by_word):
 def test_what_cannot_be_evaluated_is_refused(change, message):
     with pytest.raises((ValueError, DataError), match=message):
         held_out(
-            **{
-                "responses": flat_null(20).sample(32),
-                "targets": [2],
-                "budgets": BUDGETS,
-                **change,
-            }
+            **{"responses": flat_null(20).sample(32), "targets": [2], "budgets": BUDGETS, **change}
         )
 
 
