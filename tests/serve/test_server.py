@@ -840,10 +840,7 @@ def test_no_connection_stays_open(router):
     """Twenty requests, one after the other, need a few connections; a lost one would stay."""
     upstream = Upstream()
     few = 2 * router.most_answers + 6  # both ends of what is kept open for the next vote
-    with (
-        served(router, upstream) as base,
-        httpx.Client(verify=False, timeout=20) as asking,
-    ):
+    with served(router, upstream) as base, httpx.Client(verify=False, timeout=20) as asking:
         before = sockets()
         for upstreams, more, headers in KINDS:
             vars(upstream).update(vars(Upstream()) | upstreams)
