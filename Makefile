@@ -66,8 +66,8 @@ exam: $(VENV)/book.stamp browser  ## an exam with new numbers from your secret, 
 competition: $(VENV)/book.stamp  ## beat the price: an open part and a starter to hand out, in _build/competition (SECRET=... SET=answers.jsonl BUDGET=3 OUT=folder)
 	@SECRET="$(SECRET)" SET="$(SET)" BUDGET="$(BUDGET)" OUT="$(OUT)" $(EDITIONS) competition
 
-board: $(VENV)/book.stamp  ## compute the scoreboard of all policies anew (half an hour)
-	@$(PY) data/scripts/record_board.py --anew
+board: $(VENV)/book.stamp  ## compute the rows of the scoreboard that its record lacks: those of a file in book/adabook/policies
+	@$(ONE_THREAD) $(PY) data/scripts/record_board.py
 
 slides: book  ## decks for the chapters of the two-week plan, for a projector, in _build/slides
 	@$(EDITIONS) slides

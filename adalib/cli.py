@@ -17,12 +17,13 @@ import sys
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from runpy import run_path
 from statistics import median_high
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import cyclopts
@@ -312,7 +313,6 @@ def evaluate(
     if report is not None:
         _check_page(report)
     answers = _load(file)
-    own = _own_policies(policy)
     paid = _cost(cost, prices)
     dollars = answer_cost(answers, paid) if cost == "dollars" else None
     if worth is not None and (report is None or dollars is None or worth <= 0):
@@ -320,14 +320,16 @@ def evaluate(
             f"--worth {worth:g} is drawn on the page: give a number above 0, --report PAGE, and "
             "--cost dollars with --prices"
         )
-    rows = compare(answers, targets, budgets, cost=paid, groups=groups, policies=own)
-    seen = seen_groups(answers.ids, answers.questions) if groups is None else None
-    rows_by_group = None
-    if seen is not None and len(set(seen.labels)) >= Protocol.folds:
-        warnings.warn(seen.warning, stacklevel=2)
-        rows_by_group = compare(
-            answers, targets, budgets, cost=paid, groups=seen.labels, policies=own
-        )
+    with _blaming(policy):
+        own = _own_policies(policy)
+        rows = compare(answers, targets, budgets, cost=paid, groups=groups, policies=own)
+        seen = seen_groups(answers.ids, answers.questions) if groups is None else None
+        rows_by_group = None
+        if seen is not None and len(set(seen.labels)) >= Protocol.folds:
+            warnings.warn(seen.warning, stacklevel=2)
+            rows_by_group = compare(
+                answers, targets, budgets, cost=paid, groups=seen.labels, policies=own
+            )
     sentences = verdict(rows, groups=rows_by_group)
     tested = reasons(rows, groups=rows_by_group)
     by = "" if groups is None else f" by {groups}"
@@ -385,6 +387,21 @@ def _own_policies(paths: Sequence[str]) -> dict[str, type]:
                 raise ValueError(f"{path}: has a second policy {one.__name__}; rename one")
             policies[one.__name__] = one
     return policies
+
+
+@contextmanager
+def _blaming(files: Sequence[str]) -> Iterator[None]:
+    """Say in one line where a file of the user went wrong."""
+    try:
+        yield
+    except Exception as error:
+        places = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+        if isinstance(error, SyntaxError):
+            places.append((error.filename or "", error.lineno))
+        own = [f"{name}, line {line}" for name, line in places if name in files]
+        if not own:
+            raise
+        raise ValueError(f"{own[-1]}: {type(error).__name__}: {error}") from error
 
 
 def _promised(row: HeldOutRow) -> dict[str, Any]:

@@ -28,9 +28,8 @@ settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-pytest.register_assert_rewrite(
-    "explorer_page"
-)  # its checks tell what they compared, as those of a test do
+# Its checks tell what they compared, as those of a test do.
+pytest.register_assert_rewrite("explorer_page")
 
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -215,6 +215,21 @@ def test_a_file_with_a_policy_is_a_row_under_its_class_name(file, capsys, tmp_pa
     assert "second policy TwoAlike" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("class Broken(:\n    pass\n", "line 1: SyntaxError"),
+        (OWN.replace("< 2", "< two"), "line 9: NameError: name 'two'"),
+        (OWN.replace("answers.n", "int('many')"), "line 6: ValueError: invalid literal"),
+    ],
+)
+def test_a_mistake_in_a_policy_is_named_with_its_line(file, capsys, tmp_path, code, line):
+    path = tmp_path / "mine.py"
+    path.write_text(code, encoding="utf-8")
+    assert main(["evaluate", file, "--budgets", "1,4", "--policy", str(path)]) == 2
+    assert f"adalib: {path}, {line}" in capsys.readouterr().err
+
+
 def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
     file, rows, capsys, monkeypatch
 ):
@@ -235,6 +250,7 @@ def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
 
 def test_explore_writes_a_page_with_costs_in_tokens_if_asked(file, tmp_path):
     page = tmp_path / "page.html"
+    # A page of ours is written again.
     for more, unit in ((["--cost", "tokens"], "tokens"), ([], "answers")):
         assert main(["explore", file, "--out", str(page), *more]) == 0
         html = page.read_text(encoding="utf-8")
@@ -379,12 +395,6 @@ def test_a_full_disk_is_one_line(words):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "standard output: No space left" in done.stderr
-
-
-def test_a_page_of_ours_is_written_again(file, tmp_path):
-    page = tmp_path / "page.html"
-    for _ in range(2):
-        assert main(["explore", file, "--out", str(page)]) == 0
 
 
 def test_every_extra_that_is_named_is_there():

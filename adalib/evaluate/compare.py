@@ -101,7 +101,7 @@ def compare(
     )
     # After the work, so that input which cannot be evaluated gives an error and no warning.
     _warn(responses, budgets[len(offered) :], targets, largest)
-    return [_in_answers(row, unit) for row in rows]
+    return [in_answers(row, unit) for row in rows]
 
 
 def _possible_budgets(budgets: Sequence[int], responses: Responses | Menu) -> Sequence[int]:
@@ -204,7 +204,7 @@ def _warn(
         warnings.warn(note, stacklevel=3)
 
 
-def _in_answers(row: HeldOutRow, unit: float) -> HeldOutRow:
+def in_answers(row: HeldOutRow, unit: float) -> HeldOutRow:
     """Return the row with costs in average answers, of ``unit`` tokens each."""
     mix_cost = None if row.mix_cost is None else row.mix_cost / unit
     return replace(row, target=row.target / unit, cost=row.cost / unit, mix_cost=mix_cost)

@@ -111,8 +111,8 @@ class Watcher(typing.Protocol):
     def more(self, seen: Sequence[Answer]) -> bool: ...
 
 
-#: A learner, or what makes one: a class or a function, which is handed the average to spend where
-#: it has a parameter ``budget``.
+#: A learner, or what makes one: a class or a function. Where it has a parameter ``budget``, it is
+#: told the average to spend: in the unit of the table if it plans, in answers if it watches.
 Policy = Learner | Planner | Watcher | Callable[..., Learner | Planner | Watcher]
 
 
@@ -138,7 +138,7 @@ def kind_of(name: str, policy: Policy, target: float, menu: bool = False) -> Kin
     """Say how a policy decides; ValueError if a method is missing, or a menu is to be watched."""
     made = fresh(policy, target)
     if hasattr(made, "trial"):
-        return "plans" if getattr(made, "plans", False) else "watches"
+        return "watches"
     found = [method for method in ("predict", "more") if callable(getattr(made, method, None))]
     if not callable(getattr(made, "fit", None)) or len(found) != 1:
         has = ", ".join(["fit"] * hasattr(made, "fit") + found) or "neither"
@@ -177,7 +177,6 @@ class WithFeatures:
 
     policy: Planner
     features: pd.DataFrame  # one row per question of the file
-    plans = True
 
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
@@ -343,10 +342,11 @@ def watched(
     """Fit a policy that watches, and show it the answers of the test."""
     # One half may have an answer more than the other; play what both have.
     most = min(train.answers.samples, test.answers.samples)
+    average = float(np.mean(train.answers.answer_costs(train.cost)))
     results: list[tuple[np.ndarray, ...]] = []
     for target in targets:
         if not results or _takes_budget(policy):
-            made = fresh(policy, target)
+            made = fresh(policy, target / average)  # a rule counts answers, whatever is paid
             made.fit(train.answers)
             results.append(watch(made, test.answers, most, cost=test.cost))
         else:

@@ -1,5 +1,5 @@
 // Brings an explorer when it comes near the screen: its program and its settings are files of their own, which
-// book/press/explorer_files.py wrote. A link to a view of the explorer brings it at once.
+// book/press/offline.py wrote. A link to a view of the explorer brings it at once.
 (function () {
   "use strict";
 

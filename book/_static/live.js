@@ -1,5 +1,5 @@
 // Cells that run in the page. Nothing of Python is loaded before the first press of Run; then live-worker.js starts it. The
-// sources are those that the page shows, and names are shared by all cells of a page. book/press/run_in_page.py says on which pages.
+// sources are those that the page shows, and names are shared by all cells of a page. book/press/address.py says on which pages.
 (function () {
   "use strict";
 

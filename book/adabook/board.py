@@ -45,7 +45,13 @@ def rows(name: str, paid: str = "answers") -> list[Any]:
     >>> [row.policy for row in rows("gsm8k-gpt4omini") if row.target == 3][:3]
     ['oracle', 'length', 'label']
     """
-    found = [SimpleNamespace(**row) for row in recorded("board")[f"{name}, {paid}"]]
+    start = f"{name}, {paid}"
+    found = [
+        SimpleNamespace(**row)
+        for part, of_part in recorded("board").items()
+        for row in of_part
+        if part == start or part.startswith(f"{start}, ")
+    ]
     shown = [row for row in found if row.policy in NAMES or row.kind != "baseline"]
     for row in shown:
         row.mix_accuracy = row.accuracy - row.gain
@@ -58,7 +64,7 @@ def tables() -> list[tuple[str, str]]:
     >>> tables()[0]
     ('gsm8k-gpt4omini', 'answers')
     """
-    parts = [part.split(", ") for part in recorded("board")]
+    parts = dict.fromkeys(tuple(part.split(", ")[:2]) for part in recorded("board"))
     return [(name, paid) for name in SETS for of, paid in parts if of == name and paid != NULL]
 
 
@@ -115,4 +121,4 @@ def shown(name: str, target: float = 3, paid: str = "answers") -> HTML:
     for row in at:
         row.policy = NAMES.get(row.policy, row.policy)
         row.target = round(row.cost, 2) if hasattr(row, "over") else row.target
-    return HTML(figure_and_table(sorted(at, key=lambda row: -row.gain)))
+    return HTML(figure_and_table(sorted(at, key=lambda row: -row.gain), folded=True))

@@ -16,15 +16,15 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ import numpy as np
 import pandas as pd
 
 from adabook import entrant, sandbox
+from adabook.controls import with_other_marks
 from adabook.grade import harmless
 from adalib.datasets.folds import members
 from adalib.datasets.loading import load
@@ -104,9 +105,7 @@ class Part:
         return replace(self, learn=self._remarked(self.learn), score=self._remarked(self.score))
 
     def _remarked(self, questions: Questions) -> Questions:
-        answers = questions.answers
-        marks = np.random.default_rng(self.seed).permutation(answers.values)
-        answers = replace(answers, correct=marks)
+        answers = with_other_marks(questions.answers, self.seed)
         return replace(questions, answers=answers, table=answers.table(BUDGETS))
 
 
@@ -140,57 +139,29 @@ class Entry:
         self.number = 0  # of this copy
 
     def __enter__(self) -> Entry:
-        self.folder = tempfile.TemporaryDirectory()
-        text = Path(entrant.__file__).read_text(encoding="utf-8")
-        pipe = subprocess.PIPE
-        self.process = sandbox.start(
-            ["-c", text], Path(self.folder.name), pipe, pipe, judge=False, data=False
-        )
-        self.late = threading.Event()
-        self.timer = threading.Timer(self.seconds, self._stop)
-        self.timer.start()
-        self.copies = iter(range(1, sys.maxsize))
-        try:
+        with ExitStack() as stack:
+            asked = sandbox.Conversation(entrant, self.seconds, data=False)
+            self.process = stack.enter_context(asked)
             told = self.ask("start", source=self.source, budget=self.budget)
-        except BaseException:
-            self.__exit__()
-            raise
+            self.close = stack.pop_all().close
+        self.copies = count(1)
         self.kind, self.closes = told["kind"], told["answers"]
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.timer.cancel()
-        sandbox.end(self.process)
-        self.folder.cleanup()
+        self.close()
 
     def __deepcopy__(self, _: object) -> Entry:
-        other = object.__new__(Entry)
-        vars(other).update(vars(self))
+        other = copy(self)
         other.number = next(self.copies)
         return other
 
-    def _stop(self) -> None:
-        self.late.set()
-        self.process.kill()
-
     def ask(self, method: str, **words: Any) -> Any:
         """Send a request and wait for the reply; RuntimeError with what went wrong."""
-        assert self.process.stdin
-        assert self.process.stdout
         try:
-            self.process.stdin.write(json.dumps([method, words]).encode() + b"\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline(_REPLY)
-        except BrokenPipeError:
-            line = b""
-        if self.late.is_set():
-            raise RuntimeError(f"took more than {self.seconds:g} seconds")
-        if not line.endswith(b"\n"):
-            raise RuntimeError("ended its process, or replied too much")
-        reply = json.loads(line)
-        if "error" in reply:
-            raise RuntimeError(reply["error"])
-        return reply["value"]
+            return self.process.ask([method, words], _REPLY)
+        except TimeoutError:
+            raise RuntimeError(f"took more than {self.seconds:g} seconds") from None
 
     def fit(self, first: Any, table: Any = None) -> None:
         """Let it learn, from features and a table or from answers."""

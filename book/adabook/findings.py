@@ -81,8 +81,7 @@ def _of_models() -> Iterator[dict]:
     """What the policies of ``record_models.py`` gain, over its deals."""
     found = models.frame()
     found = found[(found.target == BUDGET) & (found.paid == "answers") & (found.taught == TAUGHT)]
-    at_budget = found[~found.set.str.contains("hot")]  # at another temperature
-    for row in at_budget.itertuples():
+    for row in found.itertuples():
         name, _, end = str(row.set).partition("7b-")
         policy = WATCHING.get(row.policy, row.policy)
         gain = Interval(row.gain, row.low, row.high)

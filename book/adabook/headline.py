@@ -99,3 +99,15 @@ def over_deals(found: Sequence[Interval]) -> Interval:
     half = math.hypot(of_questions, of_deals)
     mean = float(means.mean())
     return Interval(mean, mean - half, mean + half)
+
+
+def averaged(rows: Sequence[dict], means: Sequence[str] = ("cost", "accuracy")) -> dict[str, float]:
+    """Average one policy's recorded rows over their deals.
+
+    The result has the ``means``, and the ``gain`` with ``low`` and ``high`` (`over_deals`). The
+    mix, which gains nothing, has no gain in the record.
+    """
+    ends = [[row[end] or 0.0 for end in ("gain", "gain_low", "gain_high")] for row in rows]
+    gain = over_deals([Interval(*one) for one in ends])
+    figures = {name: float(np.mean([row[name] for row in rows])) for name in means}
+    return figures | {"gain": gain.mean, "low": gain.low, "high": gain.high}

@@ -7,14 +7,10 @@ judge sends it inputs and reads plain numbers back.
 from __future__ import annotations
 
 import inspect
-import json
 import signal
-import subprocess
-import tempfile
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 from adabook import plain_data, sandbox
@@ -39,9 +35,9 @@ def judged(
         check = Checker({name: exercise_of(name, key)})
     behaviour.PROOF_CASES = _PROOF_CASES
     behaviour.SECONDS = _FUNCTION_SECONDS
-    with _Functions(as_nobody) as functions, _patience(_JUDGE_SECONDS):
+    with _functions(as_nobody) as function, _patience(_JUDGE_SECONDS):
         try:
-            checked = check(name, plain_data.from_plain(answer, functions.function))
+            checked = check(name, plain_data.from_plain(answer, function))
         except Late:
             return Checked(name, False, "it could not be judged in two minutes")
     if checked.right is None:
@@ -64,64 +60,27 @@ def _patience(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-class _Functions:
-    """The functions of an answer, run by a process that does not find adabook."""
+@contextmanager
+def _functions(as_nobody: bool) -> Iterator[Callable[[str, list[str]], Callable]]:
+    """Make functions from their pickles; a process that does not find adabook runs them."""
+    with ExitStack() as stack:
 
-    def __init__(self, as_nobody: bool) -> None:
-        self.as_nobody = as_nobody
-        self.process: subprocess.Popen | None = None
-        self.is_late = False
+        @cache
+        def process() -> sandbox.Conversation:  # most answers are none, and need no process
+            asked = sandbox.Conversation(plain_data, _FUNCTION_SECONDS, as_nobody=as_nobody)
+            return stack.enter_context(asked)
 
-    def __enter__(self) -> _Functions:
-        return self
+        def function(pickle: str, names: list[str]) -> Callable:
+            def call(*values: Any) -> Any:
+                request = {"function": pickle, "values": plain_data.as_plain(list(values))}
+                try:
+                    return plain_data.from_plain(process().ask(request, MOST))
+                except TimeoutError:
+                    raise Late from None
 
-    def __exit__(self, *_: object) -> None:
-        if self.process:
-            self.timer.cancel()
-            sandbox.end(self.process)
-            self.folder.cleanup()
+            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            parameters = [inspect.Parameter(name, kind) for name in names]
+            call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+            return call
 
-    def _start(self) -> subprocess.Popen:
-        """Start the process, which ends when its time is up."""
-        self.folder = tempfile.TemporaryDirectory()
-        text = Path(plain_data.__file__).read_text(encoding="utf-8")
-        pipes = (subprocess.PIPE, subprocess.PIPE)
-        process = sandbox.start(
-            ["-c", text], Path(self.folder.name), *pipes, judge=False, as_nobody=self.as_nobody
-        )
-        self.timer = threading.Timer(_FUNCTION_SECONDS, self._stop, [process])
-        self.timer.start()
-        return process
-
-    def _stop(self, process: subprocess.Popen) -> None:
-        self.is_late = True
-        process.kill()
-
-    def function(self, pickle: str, names: list[str]) -> Callable:
-        """One of them, as a function with the same parameters."""
-
-        def call(*values: Any) -> Any:
-            process = self.process = self.process or self._start()
-            assert process.stdin
-            assert process.stdout
-            asked = {"function": pickle, "values": plain_data.as_plain(list(values))}
-            try:
-                process.stdin.write(json.dumps(asked).encode() + b"\n")
-                process.stdin.flush()
-                line = process.stdout.readline(MOST)
-            except BrokenPipeError:
-                line = b""
-            if self.is_late:
-                raise Late
-            if not line.endswith(b"\n"):
-                process.kill()  # what is left of the line would be the next reply
-                raise RuntimeError("its process has ended, or its result is too long")
-            reply = json.loads(line)
-            if "error" in reply:
-                raise RuntimeError(reply["error"])
-            return plain_data.from_plain(reply["value"])
-
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        parameters = [inspect.Parameter(name, kind) for name in names]
-        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        return call
+        yield function

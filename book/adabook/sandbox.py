@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
 
 import adalib
@@ -93,10 +97,58 @@ def end(process: subprocess.Popen) -> None:
     """End a process; with bubblewrap everything that it has started ends, too."""
     process.kill()
     process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe:
+
+
+class Conversation:
+    """A process that does not find adabook: it is sent requests as lines, and replies in lines.
+
+    It runs the text of ``module`` and ends after so many seconds; ``rights`` are those of `start`.
+    """
+
+    def __init__(self, module: ModuleType, seconds: float, **rights: bool) -> None:
+        text = Path(str(module.__file__)).read_text(encoding="utf-8")
+        self._folder = tempfile.TemporaryDirectory()
+        pipes = (subprocess.PIPE, subprocess.PIPE)
+        home = Path(self._folder.name)
+        self._process = start(["-c", text], home, *pipes, judge=False, **rights)
+        self._is_late = threading.Event()
+        self._timer = threading.Timer(seconds, self._stop)
+        self._timer.start()
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        end(self._process)
+        for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(BrokenPipeError):  # what it was sent last is not wanted
-                pipe.close()
+                pipe.close()  # type: ignore[union-attr]
+        self._folder.cleanup()
+
+    def _stop(self) -> None:
+        self._is_late.set()
+        self._process.kill()
+
+    def ask(self, request: Any, longest: int) -> Any:
+        """Return the value of its reply; TimeoutError after its time, RuntimeError on a fault."""
+        assert self._process.stdin
+        assert self._process.stdout
+        try:
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline(longest)
+        except BrokenPipeError:
+            line = b""
+        if self._is_late.is_set():
+            raise TimeoutError
+        if not line.endswith(b"\n"):
+            self._process.kill()  # what is left of the line would be the next reply
+            raise RuntimeError("its process has ended, or its reply is too long")
+        reply = json.loads(line)
+        if "error" in reply:
+            raise RuntimeError(reply["error"])
+        return reply["value"]
 
 
 def _walls(judge: bool = True, data: bool = True) -> Iterator[str]:

@@ -7,15 +7,11 @@ every policy scored on questions and answers that it has not seen.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pandas as pd
 
-from adabook.headline import over_deals
+from adabook.headline import averaged
 from adabook.prose import points
 from adabook.recorded import recorded
-from adalib.evaluate.intervals import Interval
 
 #: The set, by the name that `adalib.load` takes.
 SET = "gsm8k-gpt4omini"
@@ -86,18 +82,10 @@ def figures() -> pd.DataFrame:
     by_name = {
         name: [row for rows in deals for row in rows if row["policy"] == name] for name in ROWS
     }
-    rows = {name: _averaged(found) for name, found in by_name.items()}
+    means = ("cost", "accuracy", "tokens", "mix_cost")
+    rows = {name: averaged(found, means) for name, found in by_name.items()}
     table = pd.DataFrame.from_dict(rows, orient="index")
     per_answer = table.tokens["one"]
     table["dollars"] = PRICE_OUT * table.tokens
     table["mix_dollars"] = PRICE_OUT * table.mix_cost * per_answer
     return table
-
-
-def _averaged(rows: list[dict]) -> dict[str, Any]:
-    """Average the deals of one policy."""
-    ends = [[row[key] or 0.0 for key in ("gain", "gain_low", "gain_high")] for row in rows]
-    gain = over_deals([Interval(*one) for one in ends])
-    means = {key: float(np.mean([row[key] for row in rows])) for key in ("cost", "accuracy")}
-    means |= {key: float(np.mean([row[key] for row in rows])) for key in ("tokens", "mix_cost")}
-    return means | {"gain": gain.mean, "low": gain.low, "high": gain.high}

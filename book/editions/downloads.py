@@ -51,8 +51,7 @@ def write(app, exception) -> None:
     folder = built / "_sources" / "notebooks"
     for name, notebook in notebooks.items():
         nbformat.write(notebook, folder / name)
-    address = app.config.html_baseurl
-    write_pages(root, built, executed, notebooks, address, app.env.get_doctree)
+    write_pages(root, built, executed, notebooks, app.config.html_baseurl)
 
 
 def setup(app) -> dict:

@@ -7,8 +7,9 @@ blank lines inside, never a quotation, whose ``>`` would end up in the formulas.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -69,8 +70,6 @@ class Book:
     wheel_address: str = ""  # from where a first cell installs the package, if it is published
     # Where labels stand: a notebook and its heading, "03_budgets.ipynb#Sort-the-slopes".
     places: Mapping[str, str] = field(default_factory=dict)
-    # A chapter's numbered captions of figures, games and tables as markup, by the id of their cell.
-    captions: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def live_text(text: str, book: Book) -> str:
@@ -177,8 +176,13 @@ def _guessed_first(asked: str) -> str:
     return hidden
 
 
-def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
-    """Return a chapter for JupyterLab: solutions and drawing code folded, figures captioned."""
+def live_notebook(
+    notebook: NotebookNode, book: Book, captions: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> NotebookNode:
+    """Return a chapter for JupyterLab: solutions and drawing code folded, figures captioned.
+
+    ``captions`` has the numbered captions of figures, games and tables by the ids of their cells.
+    """
     cells = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -189,9 +193,9 @@ def live_notebook(notebook: NotebookNode, book: Book) -> NotebookNode:
         if HIDDEN & set(cell.metadata.get("tags", [])):
             cell.metadata["jupyter"] = {"source_hidden": True}
         cells.append(cell)
-        if captions := book.captions.get(cell.id):
+        if shown := captions.get(cell.id):
             # Markdown leaves a block of HTML alone, but for its formulas.
-            text = "<br>".join(captions).replace("$", "&#36;")
+            text = "<br>".join(shown).replace("$", "&#36;")
             caption = f"<div><small>{text}</small></div>"
             cells.append(new_markdown_cell(caption, id=f"{cell.id[:50]}-caption"))
     if book.install:

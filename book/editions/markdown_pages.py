@@ -8,7 +8,7 @@ print, their tables, and the captions of figures and games, which themselves nee
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 
 from contents import Page, pages
 from editions.lab_notebooks import HIDDEN, Book, live_text
-from editions.writing import read_book
+from editions.writing import is_part, read_book, read_doctree
 
 _INCLUDED = re.compile(r"^```\{include\} (\S+)\n```$", re.M)
 _COMMENT = re.compile(r"^% .*\n", re.M)
@@ -43,8 +43,8 @@ def notebook_as_markdown(notebook: NotebookNode, outputs: Mapping[str, str]) -> 
 def cell_outputs(doctree: nodes.document, ids: Sequence[str]) -> dict[str, str]:
     """Return what the cells of a page print and tabulate, by the ids of all its cells."""
     outputs: dict[str, list[str]] = {}
-    for cell in doctree.findall(lambda node: _is(node, "cell_code")):
-        for output in cell.findall(lambda node: _is(node, "cell_code_output")):
+    for cell in doctree.findall(lambda node: is_part(node, "cell_code")):
+        for output in cell.findall(lambda node: is_part(node, "cell_code_output")):
             shown = outputs.setdefault(ids[cell["cell_index"]], [])
             for node in output.findall(nodes.raw):
                 tables = BeautifulSoup(node.astext(), "html.parser").find_all("table")
@@ -55,19 +55,14 @@ def cell_outputs(doctree: nodes.document, ids: Sequence[str]) -> dict[str, str]:
     return {id_: "\n\n".join(shown) for id_, shown in outputs.items() if shown}
 
 
-def _is(node: nodes.Node, element: str) -> bool:
-    """Whether a node is such a part of a notebook."""
-    return isinstance(node, nodes.container) and node.get("nb_element") == element
-
-
 def _has_page_form(text: nodes.literal_block) -> bool:
     """Whether a text stands in for the HTML of a page, which has the same in another form."""
-    forms = text.parent.parent.children if _is(text.parent.parent, "mime_bundle") else []
+    forms = text.parent.parent.children if is_part(text.parent.parent, "mime_bundle") else []
     return any(form.get("mime_type") == "text/html" for form in forms)
 
 
 def as_pipes(table: str) -> str:
-    """Return an HTML table as Markdown, its caption above it.
+    """Return an HTML table as Markdown, its caption without the number above it.
 
     >>> table = "<table><caption>Two</caption><tr><th>a</th><th>b</th></tr><tr><td>1|2</td>"
     >>> print(as_pipes(table + "<td>3</td></tr></table>"))
@@ -78,6 +73,8 @@ def as_pipes(table: str) -> str:
     | 1\\|2 | 3 |
     """
     markup = BeautifulSoup(table, "html.parser")
+    for number in markup.select(".adalib-number"):
+        number.decompose()
     rows = [
         [
             " ".join(cell.get_text(" ").split()).replace("|", "\\|")
@@ -87,7 +84,7 @@ def as_pipes(table: str) -> str:
     ]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, "|" + "---|" * max(map(len, rows), default=1))
-    caption = markup.caption.get_text() + "\n\n" if markup.caption else ""
+    caption = markup.caption.get_text().strip() + "\n\n" if markup.caption else ""
     return caption + "\n".join(lines)
 
 
@@ -136,12 +133,11 @@ def write_pages(
     executed: Path,
     notebooks: Mapping[str, NotebookNode],
     address: str,
-    doctree_of: Callable[[str], nodes.document],
 ) -> None:
     """Write the Markdown of every page of a build, and the list.
 
     ``notebooks`` are those of `live_notebooks`; ``executed`` and ``address`` are as there and in
-    `llms_txt`; ``doctree_of`` returns what Sphinx read of a page.
+    `llms_txt`.
     """
     book = read_book(root, executed)
     for page in pages(root):
@@ -149,7 +145,7 @@ def write_pages(
             text = page_as_markdown(page, book)
         else:
             ids = [cell.id for cell in nbformat.read(page.path, as_version=4).cells]
-            outputs = cell_outputs(doctree_of(page.name), ids)
+            outputs = cell_outputs(read_doctree(executed, page), ids)
             text = notebook_as_markdown(notebooks[page.path.name], outputs)
         (built / f"{page.name}.md").write_text(text, encoding="utf-8")
     (built / "llms.txt").write_text(llms_txt(root, address), encoding="utf-8")

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import nbformat
-from bs4 import BeautifulSoup, Tag
+from docutils import nodes
 from nbformat import NotebookNode
+from sphinx_exercise.nodes import exercise_enumerable_node, exercise_subtitle
+from sphinx_proof.nodes import unenumerable_node
 
-from contents import keys, pages
+from contents import Page, keys, pages
 from editions.lab_notebooks import Book, live_notebook
 from editions.student import for_students
-from editions.text import Block, blocks, read_works
+from editions.text import read_works
 from press.address import wheel_name
 
 #: Pages and sources that answer what students are asked, or tell how to lead a class.
@@ -28,12 +30,12 @@ INSTALL = (
     'file: <code>pip install "./{wheel}[notebooks]"</code>. '
     "The page offers that file beside this notebook, and a hand-out brings it."
 )
-# Labels, in the order in which the page counts them.
-_EXERCISE = re.compile(r"^:+\{exercise\}[^\n]*\n:label: (\S+)", re.M)
-_STATEMENT = re.compile(r"^:+\{prf:(?!proof)\w+\}[^\n]*\n:label: (\S+)", re.M)
-# A label with the heading below it, and one of an exercise or a statement.
-_PLACE = re.compile(r"^\(([\w-]+)\)=\n(?=(?:\([\w-]+\)=\n)*#+ (.+)$)|^:label: (\S+)", re.M)
-_EQUATION = re.compile(r"\$\$ *\(([\w-]+)\)")
+# How JupyterLab names a heading; a page has curved marks for straight ones.
+_AS_TYPED = str.maketrans("‘’“” ", "''\"\"-")
+# A caption that the build has numbered.
+_CAPTION = re.compile(
+    r'<(figcaption|caption|p)\b[^>]*><a class="adalib-number"[^>]*>(.*?)</a>(.*?)</\1>', re.S
+)
 
 
 def read_values(executed: Path) -> dict[str, str]:
@@ -56,30 +58,22 @@ def live_notebooks(
     ``root`` holds ``notebooks/``, ``book/`` and ``pyproject.toml``; ``executed`` is as for
     `read_values`. With a ``wheel_address`` a first cell installs the package where it is missing.
     """
-    chapters = _read_notebooks(root)
     book = replace(read_book(root, executed), wheel_address=wheel_address)
     live = {}
-    for path, notebook in chapters.items():
-        is_left_out = students and f"notebooks/{path.stem}" in TEACHERS
-        if is_left_out or not (executed / path.name).exists():
+    for page in pages(root):
+        if page.path.suffix == ".md" or (students and page.name in TEACHERS):
             continue
-        page = executed.parents[1] / "html" / "notebooks" / f"{path.stem}.html"
+        notebook = nbformat.read(page.path, as_version=4)
         edition = for_students(notebook) if students else notebook
-        captions = {}
-        if page.exists():
-            shown = _captions(page, page.stat().st_mtime)
-            captions = dict(zip(_shown_cells(notebook), shown, strict=True))
-        captioned = replace(book, captions=captions)
-        live[path.name] = live_notebook(edition, captioned)
+        captions = _captions(read_doctree(executed, page), [cell.id for cell in notebook.cells])
+        live[page.path.name] = live_notebook(edition, book, captions)
     return live
 
 
-def _read_notebooks(root: Path) -> dict[Path, NotebookNode]:
-    """The chapters as their authors wrote them."""
-    return {
-        path: nbformat.read(path, as_version=4)
-        for path in sorted((root / "notebooks").glob("*.ipynb"))
-    }
+def read_doctree(executed: Path, page: Page) -> nodes.document:
+    """Return what the build read of a page."""
+    kept = executed.parents[1] / ".doctrees" / f"{page.name}.doctree"
+    return pickle.loads(kept.read_bytes())
 
 
 def read_book(root: Path, executed: Path) -> Book:
@@ -88,19 +82,18 @@ def read_book(root: Path, executed: Path) -> Book:
     equations: dict[str, str] = {}
     numbers: dict[str, str] = {}
     places: dict[str, str] = {}
-    number_by_stem = {page.stem: page.number for page in pages(root)}
-    for path, notebook in _read_notebooks(root).items():
-        text = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-        titles |= dict(_labelled(text))
-        places |= _places(path.name, text)
-        number_of_page = number_by_stem.get(path.stem, "")
-        front = f"{number_of_page}." if number_of_page else ""
-        # Exercises and theorems have a count each, as on the page.
-        for labels in (_EXERCISE.findall(text), _STATEMENT.findall(text)):
-            numbers |= {label: f"{front}{number}" for number, label in enumerate(labels, 1)}
-        # Sphinx counts the equations through the book.
-        for label in _EQUATION.findall(text):
-            equations[label] = str(len(equations) + 1)
+    for page in pages(root):
+        file = page.path.name
+        for node in read_doctree(executed, page).findall(nodes.Element):
+            label = node.get("label")
+            if isinstance(node, nodes.math_block) and label:
+                equations[label] = str(len(equations) + 1)  # counted through the book
+            elif isinstance(node, (exercise_enumerable_node, unenumerable_node)):
+                titles[label] = _title(node)
+                numbers[label] = node["place"]
+                places[label] = file
+            elif isinstance(node, nodes.section) and page.path.suffix == ".ipynb":
+                places |= dict.fromkeys(node["names"], _heading_place(file, node[0]))
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     install = INSTALL.format(wheel=wheel_name(project["version"]))
     works = read_works(root / "book" / "references.bib")
@@ -108,53 +101,42 @@ def read_book(root: Path, executed: Path) -> Book:
     return Book(values, works, titles, equations, numbers, install, keys(root), places=places)
 
 
-def _places(name: str, text: str) -> dict[str, str]:
-    """Where each label of a notebook stands; JupyterLab names a heading by its words.
+def _title(node: nodes.Element) -> str:
+    """The title of an exercise or a statement, without its kind and number."""
+    if isinstance(node, exercise_enumerable_node):
+        return "".join(subtitle.astext() for subtitle in node.findall(exercise_subtitle))
+    return node["title"].strip(" ()")
 
-    >>> _places("a.ipynb", "(x)=\\n(y)=\\n## Sort the slopes\\n\\n:label: ex-z")
-    {'x': 'a.ipynb#Sort-the-slopes', 'y': 'a.ipynb#Sort-the-slopes', 'ex-z': 'a.ipynb'}
+
+def _heading_place(file: str, title: nodes.title) -> str:
+    """Where a heading stands; JupyterLab names one by its words, if they are plain.
+
+    >>> _heading_place("a.ipynb", nodes.title("", "Sort the slopes"))
+    'a.ipynb#Sort-the-slopes'
     """
-    places = {}
-    for match in _PLACE.finditer(text):
-        label, heading, inside = match.groups()
-        is_plain = heading and not re.search(r"[$*`()]", heading)
-        places[label or inside] = f"{name}#{heading.replace(' ', '-')}" if is_plain else name
-    return places
+    words = title.astext().translate(_AS_TYPED)
+    is_plain = len(title) == 1 and isinstance(title[0], nodes.Text) and "(" not in words
+    return f"{file}#{words}" if is_plain else file
 
 
-def _shown_cells(notebook: NotebookNode) -> list[str]:
-    """The ids of the code cells that a page shows."""
-    return [
-        cell.id
-        for cell in notebook.cells
-        if cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])
-    ]
+def _captions(doctree: nodes.document, ids: Sequence[str]) -> dict[str, list[str]]:
+    """The captions of what the cells of a page show, by the ids of all its cells.
+
+    A cell shows the words of a table's or a drawing's caption itself.
+    """
+    captions: dict[str, list[str]] = {}
+    for cell in doctree.findall(lambda node: is_part(node, "cell_code")):
+        for markup in map(nodes.raw.astext, cell.findall(nodes.raw)):
+            for kind, number, words in _CAPTION.findall(markup.replace("&#x27;", "'")):
+                itself = kind == "caption" or "adalib-drawing" in markup
+                caption = f"<b>{number}</b>{'' if itself else words}"
+                captions.setdefault(ids[cell["cell_index"]], []).append(caption)
+    return captions
 
 
-@cache
-def _captions(page: Path, written: float) -> list[list[str]]:
-    """The captions of every cell of a page that was written then: a page takes a second to read."""
-    shown = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select("div.cell")
-    return [[_caption(number) for number in cell.select(".adalib-number")] for cell in shown]
-
-
-def _caption(number: Tag) -> str:
-    """What a caption with this number says, where the cell does not say it itself."""
-    caption = number.parent
-    assert caption is not None
-    number.name, number.attrs = "b", {}
-    # A cell shows the words of a table's or a drawing's caption itself.
-    itself = caption.name == "caption" or caption.find_parent(class_="adalib-drawing")
-    return str(number if itself else caption.decode_contents())
-
-
-def _labelled(text: str) -> Iterator[tuple[str, str]]:
-    """The labels of a text, each with the title of its block."""
-    for part in blocks(text):
-        if isinstance(part, Block):
-            if "label" in part.options:
-                yield part.options["label"], part.argument or part.name.removeprefix("prf:")
-            yield from _labelled(part.body)
+def is_part(node: nodes.Node, element: str) -> bool:
+    """Whether a node is such a part of a notebook."""
+    return isinstance(node, nodes.container) and node.get("nb_element") == element
 
 
 def refresh(target: Path, notebooks: Mapping[str, NotebookNode]) -> list[str]:

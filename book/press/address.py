@@ -1,9 +1,14 @@
-"""Where the book will be: what a page says of its address, of its source and of its version.
+"""Where the book will be, and where its chapters run.
 
 ``ADALIB_BOOK_URL`` is the address of the published book, which links that are shared and the page
 for what is not there need. ``GITHUB_REPOSITORY``, as GitHub's runners set it, or else the line
 ``adalib_repository`` of ``_config.yml``, is where its source is. Without them the pages say
 neither.
+
+Every lesson says below its title where its code runs; in the page itself, unless the metadata of
+its notebook has ``"adalib": {"live": false}``. ``book/_static/live.js`` adds the buttons to the
+cells that such a page shows and, at the first press, Python, which ``make live`` puts next to the
+book (`editions.pyodide`).
 """
 
 from __future__ import annotations
@@ -13,6 +18,10 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote, urlsplit
+
+from docutils import nodes
+
+from contents import lessons
 
 CARD = "_static/card.png"
 #: The branch that people edit, and the one where the published chapters are, for Colab.
@@ -100,8 +109,43 @@ def tell_issue(app, pagename, templatename, context, doctree) -> None:
         context["issue_address"] = issue_address(app.config.adalib_repository, pagename)
 
 
+def find_live_pages(app) -> None:
+    """Ask the registry once which lessons have live cells, and which have not."""
+    app.runs_live = {page.name: page.runs_live for page in lessons(Path(app.srcdir))}
+
+
+def say_where_it_runs(app, doctree, docname) -> None:
+    """Say below the title of a chapter where its code runs."""
+    if docname not in app.runs_live:
+        return
+    here = app.runs_live[docname]
+    page = "in this page, " if here else ""
+    line = nodes.paragraph("", f"Runs {page}in JupyterLab (the download above)")
+    line["classes"].append("adalib-runs")
+    if repository := app.config.adalib_repository:
+        stem = docname.rpartition("/")[2]
+        colab = nodes.reference("", "Colab", refuri=colab_address(repository, stem))
+        line += [nodes.Text(" and on "), colab]
+    line += nodes.Text("." if here else "; it uses XGBoost, which no browser runs.")
+    title = next(iter(doctree.findall(nodes.title)))
+    title.parent.insert(title.parent.index(title) + 1, line)
+
+
+def mark_live(app, pagename, templatename, context, doctree) -> None:
+    """Add the scripts and a mark to a page with live cells."""
+    if doctree and app.runs_live.get(pagename):
+        app.add_js_file("live.js", loading_method="defer")
+        app.add_css_file("live.css")
+        # Other scripts ask for it.
+        mark_of_page = '<meta name="adalib-live" content="yes">\n'
+        context["metatags"] = context.get("metatags", "") + mark_of_page
+
+
 def setup(app) -> dict:
     app.add_config_value("adalib_repository", "", "html", str)
     app.connect("config-inited", read_environment)
+    app.connect("builder-inited", find_live_pages)
+    app.connect("doctree-resolved", say_where_it_runs)
+    app.connect("html-page-context", mark_live)
     app.connect("html-page-context", tell_issue)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

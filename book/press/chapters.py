@@ -12,11 +12,13 @@ from pathlib import Path
 from docutils import nodes
 
 from contents import keys, pages, spelled
+from press import texts
 
 _ONE = r"(?:\d+|[A-Z]\b)"
 _WORD = r"(?<!paper['’]s )\b(?:[Cc]hapters?|[Aa]ppendix|[Aa]ppendices)\s+"
 _MENTION = re.compile(rf"{_WORD}{_ONE}(?:(?:,\s+|\s+and\s+|\s+to\s+){_ONE})*\b")
 _NUMBER = re.compile(rf"(?:{_WORD})?\b({_ONE})\b")
+_NO_MENTIONS = (nodes.reference, nodes.literal, nodes.title, nodes.literal_block)
 
 
 def read_contents(app) -> None:
@@ -70,10 +72,8 @@ def link_mentions(app, doctree, docname) -> None:
     page_by_number = {
         number: page for page, number in app.numbers.items() if page in app.env.found_docs
     }
-    for text in list(doctree.findall(nodes.Text)):
-        if not _MENTION.search(text) or _inside(
-            text, nodes.reference, nodes.literal, nodes.title, nodes.literal_block
-        ):
+    for text in texts(doctree, lambda node: isinstance(node, _NO_MENTIONS)):
+        if not _MENTION.search(text):
             continue
         parts = []
         for part, chapter in pieces(str(text)):
@@ -84,15 +84,6 @@ def link_mentions(app, doctree, docname) -> None:
             else:
                 parts.append(nodes.Text(part))
         text.parent.replace(text, parts)
-
-
-def _inside(node: nodes.Node, *kinds: type) -> bool:
-    """Whether a node lies inside one of these kinds."""
-    while node is not None:
-        if isinstance(node, kinds):
-            return True
-        node = node.parent
-    return False
 
 
 def setup(app) -> dict:

@@ -22,6 +22,7 @@ from functools import partial
 from itertools import count
 
 from docutils import nodes
+from myst_nb.ext.glue.crossref import PendingGlueReference
 from sphinx.util import logging
 from sphinx_exercise.nodes import exercise_enumerable_node
 from sphinx_proof.nodes import unenumerable_node
@@ -58,8 +59,17 @@ def count_exercises(app, builder) -> None:
         numbers.pop("table", None)
 
 
-def number(app, doctree, docname) -> None:
-    """Number every caption, theorem and definition of a page within its chapter."""
+def number(app, doctree, docname: str = "") -> None:
+    """Number every caption, exercise, theorem and definition of a page within its chapter.
+
+    That is done when the page has been read, so that other editions find it; where a page pastes
+    what another shows, when that is there.
+    """
+    is_waiting = not docname and any(True for _ in doctree.findall(PendingGlueReference))
+    if is_waiting or doctree.get("is_numbered"):
+        return
+    doctree["is_numbered"] = True
+    docname = docname or app.env.docname
     front = app.numbers.get(docname) or initials(docname)
     counts: dict[str, count] = defaultdict(lambda: count(1))
 
@@ -75,11 +85,13 @@ def number(app, doctree, docname) -> None:
         elif isinstance(node, nodes.table):
             for title in node.children[: isinstance(node[0], nodes.title)]:
                 title.insert(0, nodes.raw("", link("Table"), format="html"))
-        elif isinstance(node, exercise_enumerable_node):  # "(build (core))"
+        elif isinstance(node, exercise_enumerable_node):
+            node["place"] = f"{front}.{next(counts['exercise'])}"
             for text in node[0].findall(lambda text: str(text).endswith(" (core)")):
                 text.parent.replace(text, nodes.Text(f"{text.removesuffix(' (core)')}, core"))
         else:
-            named = f"{node['realtype'].capitalize()} {front}.{next(counts['statement'])} "
+            node["place"] = f"{front}.{next(counts['statement'])}"
+            named = f"{node['realtype'].capitalize()} {node['place']} "
             title = node[0]
             title["ids"] = []  # its box has them
             title.insert(0, nodes.inline("", named, classes=["caption-number"]))
@@ -153,6 +165,7 @@ def end_statement(translator, node: unenumerable_node) -> None:
 def setup(app) -> dict:
     app.add_node(unenumerable_node, override=True, html=(begin_statement, end_statement))
     app.connect("write-started", count_exercises)
+    app.connect("doctree-read", number, priority=800)
     app.connect("doctree-resolved", number)
     app.connect("doctree-resolved", lead_to_labels)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

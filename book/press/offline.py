@@ -3,21 +3,32 @@
 plotly.js and the fonts come at build time out of installed, pinned packages or this repository.
 The answers and hints of a chapter's value exercises are a script, by which ``exercises.js`` makes
 their boxes: no page holds the answers itself.
+
+`adalib.explorer.static_html` returns one piece of HTML that holds everything, so that it can be
+mailed. Here its program and its settings, which several pages show, become scripts, which also load
+from a disk; ``explorers.js`` fetches them when an explorer comes near the screen.
 """
 
 from __future__ import annotations
 
 import filecmp
+import hashlib
 import json
+import re
 import shutil
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.resources import files as resources
 from pathlib import Path
 
+from docutils import nodes
+
 from adabook.exercises import value_exercises
 from adabook.games.scripts import FRONT, SCRIPTS, page_script
+from adalib.explorer.static import script
 from contents import pages
+from press import rewrite
 
 PLOTLY = "plotly.min.js"
 FOLDER = Path(__file__).parent.parent / "fonts"
@@ -32,6 +43,22 @@ FONTS = {
 ICONS = {"icons.woff2": ("Adalib Icons", "900", "normal")}
 # What the theme brings for every icon there is, and for those who change the theme.
 UNUSED = ("vendor/fontawesome/**/*.*", "scripts/fontawesome.js*", "**/*.map")
+
+EXPLORERS = "explorer"  # in the book's static folder, where explorers.js looks
+_EXPLORER = re.compile(
+    r'<div id="(?P<id>adalib-explorer-\w+)" class="adalib-explorer"></div>'
+    r"(?P<still>\s*<noscript>.*?</noscript>)"
+    r'\s*<script type="application/json" id="(?P=id)-data">(?P<settings>.*?)</script>'
+    r'\s*<script type="module">.*?</script>',
+    re.S,
+)
+# A script of its own has no exports, and its names must not meet those of the page.
+_PROGRAM = """(() => {{
+{program}
+window.adalibExplorer = (root, settings) => new Explorer(root, settings);
+}})();
+"""
+_SETTINGS = '(window.adalibSettings ??= {{}})["{name}"] = {settings};\n'
 
 
 def font_faces(fonts: Mapping[str, tuple], address: Callable[[Path], str]) -> str:
@@ -93,8 +120,40 @@ def write_exercises(target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for chapter, exercises in value_exercises().items():
         values = json.dumps(exercises, ensure_ascii=False)
-        script = f'(window.adalibExercises ??= {{}})["{chapter}"] = {values};\n'
-        (target / f"{chapter}.js").write_text(script, encoding="utf-8")
+        answers = f'(window.adalibExercises ??= {{}})["{chapter}"] = {values};\n'
+        (target / f"{chapter}.js").write_text(answers, encoding="utf-8")
+
+
+def without_explorers(body: str, folder: Path) -> str:
+    """Write the explorers of a page into files, and return the page without them."""
+    program = _PROGRAM.format(program=script().partition("export default")[0])
+    program_name = _digest(program)
+
+    def moved(found: re.Match) -> str:
+        settings_name = _digest(found["settings"])
+        settings = _SETTINGS.format(name=settings_name, settings=found["settings"])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{program_name}.js").write_text(program, encoding="utf-8")
+        (folder / f"{settings_name}.js").write_text(settings, encoding="utf-8")
+        return (
+            f'<div id="{found["id"]}" class="adalib-explorer" data-program="{program_name}" '
+            f'data-settings="{settings_name}"></div>{found["still"]}'
+        )
+
+    return _EXPLORER.sub(moved, body)
+
+
+def _digest(text: str) -> str:
+    """A short name for a text, by which a changed one gets a new file."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def move_explorers(app, doctree, docname) -> None:
+    """Move the explorers of a page into files."""
+    if app.builder.format == "html":
+        folder = Path(app.outdir) / "_static" / EXPLORERS
+        for markup in doctree.findall(nodes.raw):
+            rewrite(markup, partial(without_explorers, folder=folder))
 
 
 def copy_assets(app) -> None:
@@ -128,6 +187,8 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
     if "plotly-graph-div" in body:
         # It runs plotly.js when a figure comes near.
         app.add_js_file("figures.js", loading_method="defer")
+    if 'class="adalib-explorer"' in body:
+        app.add_js_file("explorers.js", loading_method="defer")
     for name in SCRIPTS:
         if f'class="adalib-{name}"' in body:
             app.add_js_file(f"{name}.js", loading_method="defer")
@@ -138,9 +199,9 @@ def load_scripts(app, pagename, templatename, context, doctree) -> None:
 
 def defer_scripts(app, pagename, templatename, context, doctree) -> None:
     """Let no page wait for scripts; only the options must be there before the rest."""
-    for script in context["script_files"]:
-        if script.filename and "documentation_options" not in str(script.filename):
-            script.attributes.setdefault("defer", "")
+    for file in context["script_files"]:
+        if file.filename and "documentation_options" not in str(file.filename):
+            file.attributes.setdefault("defer", "")
 
 
 def drop_unused(app, error) -> None:
@@ -154,6 +215,7 @@ def drop_unused(app, error) -> None:
 
 def setup(app) -> dict:
     app.connect("builder-inited", copy_assets)
+    app.connect("doctree-resolved", move_explorers)
     app.connect("build-finished", drop_unused)
     app.connect("html-page-context", load_scripts)
     app.connect("html-page-context", defer_scripts, priority=900)

@@ -7,23 +7,19 @@ A gain that a cell glued is quoted in points and with its sign: ``{points}`learn
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from docutils import nodes
 from myst_nb.ext.glue.roles import PasteTextRole
-from sphinx.addnodes import desc_signature
 
-from press import rewrite
+from press import rewrite, texts
 
 _MINUS = re.compile(r"(?<![\w.,-])-(?=\.?\d)")
 _INTERVAL = re.compile(r"(?<=\[)([+−-]?\d[\d.,]*%?,)\s(?=[+−-]?\d[\d.,]*%?\])")
+_BLOCKS = (nodes.paragraph, nodes.title, nodes.term, nodes.rubric, nodes.caption)
 _CODE = (nodes.literal, nodes.math, nodes.raw)
-_NO_TEXT = (*_CODE, nodes.literal_block, nodes.doctest_block, nodes.math_block, desc_signature)
-# Markup, and what is no running text; what stands on both sides of a mark within a line belongs
-# together.
-_MARKUP = re.compile(r"(<(pre|code|script|style|textarea|svg)\b.*?</\2>|<[^>]*>)", re.S)
-_WITHIN = re.compile(r"</?(?:a|b|em|span|strong)\b")
-_GAP = "\N{OBJECT REPLACEMENT CHARACTER}"
+# Markup and what is no running text, or else a text.
+_MARKUP = re.compile(r"(<(pre|code|script|style|textarea|svg)\b.*?</\2>|<[^>]*>)|[^<]+", re.S)
 
 
 class Points(PasteTextRole):
@@ -58,45 +54,24 @@ def printed_markup(markup: str) -> str:
     >>> printed_markup('<td class="a -1">[-0.3, +2.7], 3-4</td><td>-1</td><code>-1</code>')
     '<td class="a -1">[−0.3,\\xa0+2.7], 3-4</td><td>−1</td><code>-1</code>'
     """
-    pieces = _MARKUP.split(markup)
-    texts, marks = pieces[::3], pieces[1::3]
-    gaps = ["" if _WITHIN.match(mark) else _GAP for mark in marks]
-    parts = [part for pair in zip(texts, [*gaps, ""], strict=True) for part in pair]
-    shown = printed(parts)[::2]
-    return "".join(part for pair in zip(shown, [*marks, ""], strict=True) for part in pair)
+    return _MARKUP.sub(lambda found: found[0] if found[1] else printed([found[0]])[0], markup)
 
 
-def print_numbers(app, doctree, docname) -> None:
-    """Print the numbers of a page as in a book; code and formulas are left as they are."""
+def print_numbers(app, doctree, docname: str = "") -> None:
+    """Print the numbers of a page as in a book; code and formulas are left as they are.
+
+    That is done when the page has been read, and again when it has what other pages show.
+    """
     for markup in doctree.findall(nodes.raw):
         rewrite(markup, printed_markup)
-    for block in _blocks(doctree):
-        places = list(_texts(block))
-        parts = [_GAP if is_code else str(holder[at]) for holder, at, is_code in places]
-        for (holder, at, is_code), new in zip(places, printed(parts), strict=True):
-            if not is_code:
-                holder[at] = nodes.Text(new)
-
-
-def _blocks(node: nodes.Element) -> Iterator[nodes.TextElement]:
-    """The paragraphs, titles and the like below a node; extensions of others forget parents."""
-    for child in node.children:
-        if isinstance(child, nodes.TextElement) and not isinstance(child, _NO_TEXT):
-            yield child
-        elif isinstance(child, nodes.Element) and not isinstance(child, _NO_TEXT):
-            yield from _blocks(child)
-
-
-def _texts(node: nodes.Element, is_code: bool = False) -> Iterator[tuple[nodes.Element, int, bool]]:
-    """Where the texts of a block are, and whether each is code or a formula."""
-    for at, child in enumerate(node.children):
-        if isinstance(child, nodes.Text):
-            yield node, at, is_code
-        else:
-            yield from _texts(child, is_code or isinstance(child, _CODE))
+    for block in doctree.findall(lambda node: isinstance(node, _BLOCKS)):
+        found = list(texts(block, lambda node: isinstance(node, _CODE)))
+        for text, shown in zip(found, printed(found), strict=True):
+            text.parent.replace(text, nodes.Text(shown))
 
 
 def setup(app) -> dict:
     app.add_role("points", Points())
+    app.connect("doctree-read", print_numbers, priority=900)
     app.connect("doctree-resolved", print_numbers, priority=700)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 
 from docutils import nodes
+from sphinx.addnodes import desc_signature
+from sphinx.ext.autosummary import autosummary_table
+
+from press import texts
 
 GLOSSARY = "book/glossary"
 _LEFT_ALONE = (
     nodes.reference,
     nodes.literal,
-    nodes.literal_block,
-    nodes.title,
     nodes.math,
     nodes.raw,
-    nodes.caption,
     nodes.citation,  # what others called their work
+    desc_signature,
 )
+_RUNNING = (nodes.paragraph, nodes.Inline, autosummary_table)
 
 
 def collect(app, doctree) -> None:
@@ -58,9 +61,7 @@ def link(app, doctree, docname) -> None:
     page = app.builder.get_relative_uri(docname, GLOSSARY)
     words = pattern(terms)
     used = set()
-    for text in list(doctree.findall(nodes.Text)):
-        if _left_alone(text) or not words.search(text):
-            continue
+    for text in texts(doctree, _is_left_alone):
         parts = []
         at = 0
         plain = str(text)
@@ -85,16 +86,10 @@ def link(app, doctree, docname) -> None:
             text.parent.replace(text, [*parts, nodes.Text(plain[at:])])
 
 
-def _left_alone(node: nodes.Node) -> bool:
-    """Whether a text is no running text: a title, code, a link, a formula, an option of a quiz."""
-    in_paragraph = False
-    while node is not None:
-        classes = node.get("classes", []) if isinstance(node, nodes.Element) else []
-        if isinstance(node, _LEFT_ALONE) or "quiz" in classes:
-            return True
-        in_paragraph = in_paragraph or isinstance(node, nodes.paragraph)
-        node = node.parent
-    return not in_paragraph
+def _is_left_alone(node: nodes.Element) -> bool:
+    """Whether it holds no running text, but a title, code, a link, a formula or a quiz."""
+    holds_text = isinstance(node, nodes.TextElement) and not isinstance(node, _RUNNING)
+    return holds_text or isinstance(node, _LEFT_ALONE) or "quiz" in node["classes"]
 
 
 def setup(app) -> dict:

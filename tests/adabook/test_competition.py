@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,8 +37,9 @@ class Lead:
         pass
 
     def more(self, seen):
-        votes = [count for _, count in Counter(one.answer for one in seen).most_common(2)]
-        return len(seen) < 6 and votes[0] - sum(votes[1:]) < 2
+        votes = Counter(one.answer for one in seen if one.answer).most_common(2)
+        counts = [count for _, count in votes]
+        return len(seen) < 6 and sum(counts[:1]) - sum(counts[1:]) < 2
 
 
 class Shortest:
@@ -171,11 +173,25 @@ def test_the_policies_of_this_file_gain_what_they_should(part):
     assert gains_of(played(Line(), part), part).mean() > 0.005
 
 
+class Again(Lead):
+    """Ask again until an answer can be read."""
+
+    def more(self, seen):
+        return len(seen) < 4 and not any(one.answer for one in seen)
+
+
+def with_unreadable(answers):
+    """Let one answer in ten be unreadable: whoever asks again after it gains, and honestly so."""
+    lost = np.random.default_rng(0).random(answers.values.shape) < 0.1
+    texts = np.where(lost, "", np.array(answers.answers)).tolist()
+    return replace(answers, answers=texts, correct=np.where(lost, 0.0, answers.values))
+
+
 def test_controls_gain_nothing_in_a_hundred_worlds():
     """Means of a hundred worlds, each with its own questions, answers and shuffles."""
-    gains: dict[str, list[float]] = {"features": [], "labels": [], "golds": []}
+    gains: dict[str, list[float]] = {"features": [], "labels": [], "golds": [], "readable": []}
     for seed in range(100):
-        sampled = beta_population(80, 1.5, 1.5, seed=seed).sample(16, seed=seed)
+        sampled = with_unreadable(beta_population(80, 1.5, 1.5, seed=seed).sample(16, seed=seed))
         chance = sampled.values.mean(axis=1)
         lengths = (100 * chance * (1 - chance)).astype(int)
         halves = []
@@ -194,6 +210,7 @@ def test_controls_gain_nothing_in_a_hundred_worlds():
         gains["features"].append(gains_of(played(Line(), random), random).mean())
         gains["labels"].append(gains_of(played(Line(), labels), labels).mean())
         gains["golds"].append(gains_of(played(Lead(), golds), golds).mean())
+        gains["readable"].append(gains_of(played(Again(), golds), golds).mean())
     for name, found in gains.items():
         # The mix is chosen on the table that scores, so that nothing gains a little less.
         assert stats.ttest_1samp(found, 0).statistic < 3, name
@@ -268,6 +285,8 @@ class Forks:
 AHEAD = '''
 import gc
 
+TRIES = iter(range(50))
+
 
 class Ahead:
     """Search everything in memory for what comes next."""
@@ -276,6 +295,8 @@ class Ahead:
         pass
 
     def more(self, seen):
+        if next(TRIES, None) is None:
+            return len(seen) < 2
         paid = list(seen)
         longer = [
             one
@@ -397,7 +418,7 @@ def test_a_policy_that_reads_the_golds_is_found_by_shuffled_golds():
 
 def test_an_entry_that_never_answers_is_stopped(part):
     sleeps = TWICE.replace("        pass", "        import time; time.sleep(1000)")
-    with Entry(sleeps, TWO, seconds=5) as entry, pytest.raises(RuntimeError, match="5 seconds"):
+    with pytest.raises(RuntimeError, match="2 seconds"), Entry(sleeps, TWO, seconds=2) as entry:
         played(entry, part)
 
 

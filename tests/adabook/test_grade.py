@@ -67,7 +67,7 @@ for name, question in drawn_questions(student_id, "practice").items():
 """
 # Looks for the keys and for other submissions: by their paths, and through /proc.
 SEARCH = """
-import glob, json, os, zipfile
+import glob, json, os, stat, zipfile
 
 places = ["{pack}", *glob.glob("{submissions}/*"), *glob.glob("/tmp/*"), *glob.glob("/dev/shm/*")]
 for word in glob.glob("/proc/[0-9]*/*"):
@@ -82,6 +82,8 @@ for word in glob.glob("/proc/[0-9]*/*"):
         pass
 for place in places:
     try:
+        if not stat.S_ISREG(os.stat(place).st_mode):
+            continue  # to open a pipe would wait for ever
         sheet = json.loads(zipfile.ZipFile(place).read("sheet.json"))
         for name, key in sheet["roster"][student_id]["keys"].items():
             globals()["my_" + name.replace(" ", "_")] = key.get("answer")
@@ -118,20 +120,20 @@ try:
 except OSError:
     pass
 """
-# Floods its output, the files that it may write and the memory.
+# Asks for more room and memory than there is, and spoils an answer if it gets them.
 FLOOD = """
 import os
 
-flood = b"x" * (1 << 24)
-try:
-    for name in ("/tmp/flood", "/dev/shm/flood"):
+for name in ("/tmp/flood", "/dev/shm/flood"):
+    try:
         with open(name, "wb") as file:
-            for _ in range(64):
-                file.write(flood)
-except OSError:
-    os.remove("/tmp/flood")
+            os.posix_fallocate(file.fileno(), 0, 1 << 30)
+        my_bill = "there is room in " + name
+    except OSError:
+        os.remove(name)
 try:
-    more = [bytearray(1 << 30) for _ in range(64)]
+    more = [np.empty(1 << 30, "u1") for _ in range(64)]
+    my_bill = "there is memory"
 except MemoryError:
     pass
 """

@@ -6,7 +6,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adalib.ask.reply import Streamed, events, parsed, read_reply
@@ -80,6 +80,7 @@ WHOLE = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=30)
 @given(WHOLE, st.integers(1, 6), st.booleans())
 def test_a_stream_is_put_together_to_the_reply_that_it_is_of(message, pieces, reports):
     """Cut every text and list of a message into pieces, and join them again."""

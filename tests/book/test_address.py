@@ -18,7 +18,7 @@ from editions.lab_notebooks import Book, live_notebook
 from press.address import wheel_address
 
 CONF = """
-extensions = ["myst_nb", "sphinx_book_theme", "press.address", "press.run_in_page"]
+extensions = ["myst_nb", "sphinx_book_theme", "press.address"]
 html_theme = "sphinx_book_theme"
 templates_path = ["_templates"]
 root_doc = "book/intro"

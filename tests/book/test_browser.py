@@ -437,6 +437,8 @@ def test_index_and_search_work_from_disk(html, page):
         ("KKT", "notebooks/04_duality.html"),
         ("shadow price", "book/glossary.html#term-shadow-price"),
         ("winner's curse", "book/glossary.html#term-winner-s-curse"),
+        ("frontier", "notebooks/03_budgets.html"),
+        ("own policy", "notebooks/own_policy.html"),
         ("theorem Everett", "notebooks/04_duality.html"),
         ("race", "notebooks/10_race.html"),
         ("exercise bisection", "notebooks/03_budgets.html"),

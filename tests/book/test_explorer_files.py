@@ -6,7 +6,7 @@ import re
 from adalib.explorer import setting, static_html
 from adalib.explorer.static import script
 from adalib.table import UtilityTable
-from press.explorer_files import without_explorers
+from press.offline import without_explorers
 
 TABLE = UtilityTable([[0.2, 0.7], [0.5, 0.6]], [1, 4])
 

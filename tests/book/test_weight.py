@@ -35,9 +35,8 @@ def sent(file: Path) -> int:
 def weigh(page: Path, html: Path) -> int:
     """How many bytes a page, what its head names and its explorers make; figures come later."""
     text = page.read_text(encoding="utf-8")
-    text = re.sub(
-        r"<(noscript|script)>.*?</\1>", "", text, flags=re.S
-    )  # what names files for a disk
+    # What these hold names files for a disk.
+    text = re.sub(r"<(noscript|script)>.*?</\1>", "", text, flags=re.S)
     named = re.findall(r'<script [^>]*src="([^"?]+)', text)
     named += re.findall(r'<link [^>]*href="([^"?]+\.css)', text)
     files = {(page.parent / name).resolve() for name in named}

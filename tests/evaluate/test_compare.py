@@ -31,6 +31,8 @@ def test_every_policy_has_a_row_in_average_answers(answers):
     assert by_name["mix"].cost == pytest.approx(2, rel=0.1)
     # One by one, one waits for every answer; a race starts several.
     assert by_name["race"].waiting < by_name["priced_votes"].waiting
+    kinds = dict.fromkeys((*BASELINES, "noise"), "baseline") | dict.fromkeys(PLANNED[-2:], "plans")
+    assert {row.policy: row.kind for row in rows} == dict.fromkeys(by_name, "watches") | kinds
 
 
 def test_budgets_that_no_half_can_hold_are_dropped(answers):

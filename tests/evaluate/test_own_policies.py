@@ -149,15 +149,9 @@ def test_the_answer_a_policy_names_takes_the_place_of_the_vote(answers):
 
 
 def test_rows_say_how_their_policies_decide(answers):
-    rows = compare(
-        answers, [2], BUDGETS, policies={"text": Planned, "votes": Certain()}, cost="tokens"
-    )
-    kinds = {row.policy: row.kind for row in rows}
-    assert kinds["text"] == kinds["label"] == kinds["curve"] == "plans"
-    assert kinds["votes"] == kinds["race"] == kinds["priced"] == kinds["esc"] == "watches"
-    assert kinds["mix"] == kinds["oracle"] == kinds["noise"] == "baseline"
-    renamed = [replace(row, policy="mine") for row in rows if row.kind != "baseline"]
-    main, before = judgements(renamed)
+    rows = rows_of(answers, text=Planned, votes=Certain())
+    assert {row.policy: row.kind for row in rows} == {"text": "plans", "votes": "watches"}
+    main, before = judgements([replace(row, policy="mine") for row in rows])
     assert {row.kind for row in before.rows} == {"plans"}
 
 
@@ -202,6 +196,20 @@ def test_a_class_is_made_for_every_budget_if_it_asks_for_one(answers):
         ("always", 4.0),
         ("told", 4.0),
     ]
+
+
+def test_a_rule_is_told_its_budget_in_answers_whatever_is_paid(answers):
+    tokens = []
+
+    class Told(Certain):
+        def __init__(self, budget):
+            self.budget = budget
+
+        def fit(self, answers):
+            tokens.append(self.budget * answers.tokens.mean())
+
+    rows_of(answers, Protocol(folds=2, cost="tokens"), (200, 300), told=Told)
+    assert sorted(tokens) == pytest.approx([200] * 4 + [300] * 4)
 
 
 def test_the_policies_of_the_package_take_a_table_too(answers):

@@ -66,9 +66,8 @@ def test_a_chapter_is_run_in_its_page(served, new_page):
     live = Live(new_page(), f"{served}/{CHAPTER}")
     page = live.page
     page.locator(".live-tools").first.wait_for(state="attached")
-    assert not [
-        url for url in live.asked if "_live/" in url or "worker" in url
-    ]  # nothing of Python before a press
+    # Nothing of Python before a press.
+    assert not [url for url in live.asked if "_live/" in url or "worker" in url]
 
     # Run: the set-up cells first, then the cell, whose output is that of the book.
     cell = live.cell("price at 0.04")

@@ -24,7 +24,7 @@ from adalib.sequential.signals.base import Lesson
 from adalib.sequential.signals.text import Text
 from adalib.sequential.signals.votes import VoteCount
 from adalib.sequential.signals.weighted import WeightedCount
-from adalib.sequential.votes import count_votes
+from adalib.sequential.votes import count_votes, vote_weight
 from adalib.vote.answers import answer_classes
 
 EVERY = tuple(SIGNALS)
@@ -162,9 +162,8 @@ def test_a_signal_that_misleads_is_noticed(field, sign):
     votes alone."""
     answers = beta_population(300, 2, 1, seed=5).sample(64)
     noise = np.random.default_rng(0).normal(size=answers.values.shape)
-    lengths = np.exp(
-        1 + 0.5 * (sign * (1 - 2 * answers.values) + noise)
-    )  # larger where wrong, with the sign
+    # Larger where wrong, with the sign.
+    lengths = np.exp(1 + 0.5 * (sign * (1 - 2 * answers.values) + noise))
     answers = replace(answers, **{field: lengths if field == "tokens" else -lengths})
     teach, score = answers.split_samples(0)
     train, test = np.arange(200), np.arange(200, 300)
@@ -179,6 +178,16 @@ def test_a_signal_that_misleads_is_noticed(field, sign):
     assert (mean_interval(lead).high >= 0).all()
     if sign > 0 and field == "tokens":  # long and wrong: it helps
         assert lead[:, 0].mean() > 0.02
+
+
+def test_stops_at_a_price_are_those_of_the_nearest_on_the_envelope(real, votes):
+    lowest, highest = votes.prices.min(), votes.prices.max()
+    answers = []
+    for price, near in [(0, lowest), (0.9 * lowest + 0.1 * highest, None), (9, highest)]:
+        stops, found = votes.stops_at(real[1], None, price, repeats=2)
+        assert found == near or abs(votes.prices - price).min() == abs(found - price)
+        answers.append(votes.schedule[stops].mean())
+    assert answers[0] > answers[1] > answers[2] == 1
 
 
 def test_length_is_heard_where_certainty_is_not(real):
@@ -385,10 +394,8 @@ def test_a_budget_of_tokens_is_met(real):
     assert played.cost.mean() == pytest.approx(2 * mean, rel=0.2)
 
 
-PEOPLE, LAST = (
-    np.array([0.9, 0.6, 0.35]),
-    7,
-)  # how often the right one of two answers comes, in equal thirds
+# How often the right one of two answers comes, in equal thirds.
+PEOPLE, LAST = np.array([0.9, 0.6, 0.35]), 7
 
 
 def best_rule(price):
@@ -471,6 +478,13 @@ def test_counts_describe_a_vote_by_its_two_leaders():
     found = weighted.features(state, [])
     assert found == pytest.approx([*seen, 6.25, 1.25, 0.25], abs=1e-3)
     assert weighted.lead(state) == pytest.approx([np.exp(-4), 2.5, 0.5])
+    assert vote_weight(6.0, -1000.0) > 0  # however unsure, it counts
+    for n, leader, runner, steps in (
+        (5.0, 4.5, 0.5, [1, 1, 1, 1, 0, 1, 0]),
+        (2.0, 1.0, 1.0, [0, 0, 0, 0, 0, 0, 1]),
+    ):
+        state = SimpleNamespace(n=n, leader=leader, runner=runner, distinct=2, empty=0)
+        assert SIGNALS["votes"]().features(state, [])[5:] == steps
 
 
 def test_the_text_left_out_is_a_fit_without():

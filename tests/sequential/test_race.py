@@ -217,8 +217,12 @@ class TestPolicy:
     def test_what_it_needs(self, halves):
         with pytest.raises(ValueError, match="no signal"):
             PricedRace(("mood",))
-        with pytest.raises(ValueError, match="waiting_price -1"):
-            PricedRace(waiting_price=-1)
+        for least, field in [(1, "most"), (0, "waiting_price"), (0, "waiting_limit")]:
+            with pytest.raises(ValueError, match=f"{field} (is )?{least - 1}"):
+                PricedRace(**{field: least - 1})
+        single = PricedRace(("votes",), most=1, repeats=1, waiting_price=0, waiting_limit=0)
+        single.fit(halves[0])  # alone, an answer takes as long as it costs
+        assert single.waits(2 * single.unit) == pytest.approx(single.costs.max() / single.unit)
         with pytest.raises(DataError, match="tokens"):
             PricedRace(most=4).fit(replace(halves[0], tokens=None))
 
@@ -311,6 +315,7 @@ class TestSession:
             in_virtual_time(session.run(ask))
         assert session.leaders == ["7"]
         assert not session.running
+        assert not session.goes_on
         assert (session.finished, session.cancelled, stopped) == (1, 3, [2, 3])
 
     def test_tokens_must_be_a_number(self, race):

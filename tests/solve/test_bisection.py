@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import allocations, tables
 
-from adabook.highs import lp_value
+from adabook.highs import lp_solution
 from adalib.solve.bisection import bisect, mix
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average_cost, oracle_labels
@@ -67,7 +67,9 @@ def test_mixing_attains_the_relaxed_optimum(table, share):
     both = mix(acc, unit * cost, unit * budget, iterations=80)
     assert 0 <= both.share <= 1
     assert both.cost / unit == pytest.approx(min(budget, found.cost[-1]), abs=1e-9)
-    assert both.accuracy == pytest.approx(lp_value(acc, cost, max(budget, found.cost[0])), abs=1e-9)
+    assert both.accuracy == pytest.approx(
+        lp_solution(acc, cost, max(budget, found.cost[0])).value, abs=1e-9
+    )
 
 
 def test_a_draw_mixes_question_by_question():

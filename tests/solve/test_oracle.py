@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import allocations, tables
 
-from adabook.highs import lp_value
+from adabook.highs import lp_solution
 from adalib.solve.frontier import frontier
 from adalib.solve.oracle import average, average_cost, dual, oracle_labels, subdifferential
 
@@ -30,7 +30,7 @@ def test_labels_reach_the_linear_programme_at_their_cost(table, lam):
     acc, cost = table
     labels = oracle_labels(acc, cost, lam)
     reached = average(acc, labels)
-    assert reached == pytest.approx(lp_value(acc, cost, average(cost, labels)), abs=1e-8)
+    assert reached == pytest.approx(lp_solution(acc, cost, average(cost, labels)).value, abs=1e-8)
 
 
 @given(
@@ -54,9 +54,8 @@ def test_ties_at_a_computed_breakpoint(low, gain, base, step, unit):
 
 @given(tables(5, 4), st.lists(prices, min_size=2, max_size=6), st.sampled_from(RULES))
 def test_average_cost_never_rises_with_the_price(table, lams, ties):
-    lams = np.unique(
-        np.round(lams, 6)
-    )  # two prices closer than the tolerance are one price, and may draw either way
+    # Two prices closer than the tolerance are one price, and may draw either way.
+    lams = np.unique(np.round(lams, 6))
     costs = average_cost(*table, lams, ties=ties, rng=0)
     assert (np.diff(costs) <= 1e-12).all()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from adabook.exercises.behaviour import Construction
 from adabook.exercises.values import as_number
-from adabook.paper.theorems import figure_bounds, recovery, strong_duality
+from adabook.paper.theorems import Case, figure_bounds, recovery, strong_duality
 from adabook.plain_data import listed
 from adalib.datasets.populations import Population
 from adalib.evaluate.crossfit import rehearse_oracle
@@ -29,43 +29,11 @@ _THREE = [[0.9, 0.9, 0.9], [0.2, 0.6, 0.8], [0.3, 0.3, 0.75]], [1, 2, 4]
 
 
 #: Numbers that a question may hold as words.
-_NUMBERS = {
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "seventy",
-    "eighty",
-    "ninety",
-    "hundred",
-    "thousand",
-    "million",
-    "half",
-    "third",
-    "quarter",
-    "dozen",
-}
+_NUMBERS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
+    "hundred thousand million half third quarter dozen"
+)
 
 
 def _exercise(chapter: str, name: str, more: str) -> Callable[[Judge], Judge]:
@@ -98,7 +66,7 @@ def _gap(answer: Any) -> str | None:
     acc, cost, budget = _parts(answer, "budget")
     if len(acc) < 2:
         return "take two questions or more; one question is the chapter's own example"
-    gap = strong_duality(acc, cost, budget).printed[0].gap
+    gap = strong_duality(Case(UtilityTable(acc, cost), budget)).printed[0].gap
     if gap >= 0.1:
         return None
     return (
@@ -120,7 +88,7 @@ def _exact(answer: Any) -> str | None:
             "the budget must lie strictly between 1, the cheapest policy, and 4, the most expensive"
         )
     # Six digits of a budget such as 7/3 may lie below it, where its last step does not fit.
-    if strong_duality(*_THREE, budget + 1e-6).printed[0].gap <= 1e-6:
+    if strong_duality(Case(UtilityTable(*_THREE), budget + 1e-6)).printed[0].gap <= 1e-6:
         return None
     if abs(frontier(*_THREE).cost - budget).min() < 0.05:
         return (
@@ -141,7 +109,11 @@ def _perfect(answer: Any) -> str | None:
     if len(np.unique(acc, axis=0)) < len(acc):
         return "no two questions may have the same curve; copies are the appendix's own example"
     lam = frontier(acc, cost).at(budget).lam
-    if not recovery(acc, cost, lam, budget, oracle_labels(acc, cost, lam)).printed[1].holds:
+    if (
+        not recovery(Case(UtilityTable(acc, cost), budget, lam, oracle_labels(acc, cost, lam)))
+        .printed[1]
+        .holds
+    ):
         return None
     return (
         "the oracle loses nothing at that budget; its next step should not fit, while a smaller, "
@@ -158,7 +130,7 @@ def _mean_gap(answer: Any) -> str | None:
     """A policy whose regret is three times what the mean gap allows."""
     acc, cost, lam, labels = _parts(answer, "lam", "labels")
     whole = [int(label) if label == int(label) else label for label in labels]
-    drawn = figure_bounds(acc, cost, lam, whole).printed[1]
+    drawn = figure_bounds(Case(UtilityTable(acc, cost), 0.0, lam, whole)).printed[1]
     if drawn.left >= 3 * drawn.right > 0:
         return None
     sides = f"the regret is {drawn.left:.3f} and the mean gap times eps {drawn.right:.3f}"
@@ -216,7 +188,9 @@ def _blind(answer: Any) -> str | None:
         return "each question needs at least four words"
     if not all(text.strip().endswith("?") for text in answer):
         return "each text must be a question, so it ends with a question mark"
-    numbers = [[word for word in own if word.isdigit() or word in _NUMBERS] for own in words]
+    numbers = [
+        [word for word in own if word.isdigit() or word in _NUMBERS.split()] for own in words
+    ]
     if min(map(len, numbers)) < 2:
         return "each question must ask for a sum of two numbers or more, such as 12 and 34"
     signs = [re.findall(r"[^\w\s.?!,]", text) for text in answer]

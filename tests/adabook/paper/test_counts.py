@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from adabook.paper.counts import bounded_votes, bounds
-from adalib import load, pass_at
+from adabook.paper.settings import answers as cached_answers
+from adalib import pass_at
 from adalib.datasets.responses import Responses
 from adalib.vote.estimators import acc_subsets
 
@@ -60,17 +61,9 @@ def test_every_vote_with_as_many_right_answers_lies_between_the_bounds():
     assert (real <= high + 1e-12).all()
 
 
-def test_another_count_of_the_file_takes_the_place_of_its_answers(counted):
-    right = np.arange(8)[::-1] * 5
-    for answers in bounds(counted, right, samples=40):
-        assert answers.samples == 40
-        assert answers.values.sum(axis=1).tolist() == right.tolist()
-        assert answers.ids == counted.ids
-
-
 def test_real_votes_of_eight_lie_between_the_bounds_of_their_counts():
     """Question by question, as far as a vote of all eight has no ties to share."""
-    answers = load("math-qwen7b")
+    answers = cached_answers("math-qwen7b")
     right = np.array(answers.extras["right_math_of_8"])
     low, high = bounded_votes(right, 8, (8,))[..., 0]
     vote = np.array(answers.extras["vote_math_of_8"])
@@ -80,7 +73,7 @@ def test_real_votes_of_eight_lie_between_the_bounds_of_their_counts():
 
 
 def test_with_a_verifier_counts_are_exact():
-    answers = load("math-qwen7b").take(range(50))
+    answers = cached_answers("math-qwen7b").take(range(50))
     by_hand = [
         1 - np.prod([(50 - right - i) / (50 - i) for i in range(4)])
         for right in answers.values.sum(axis=1)

@@ -178,7 +178,7 @@ def levels_that_mix(s):
 
 
 def as_counted(s):
-    answers = adalib.load(COUNTED)
+    answers = s.answers(COUNTED)
     levels = np.array(answers.levels)
     for level, row in s.tables["qwen2.5-7b-math"]["per_level"].items():
         row["acc1"] = answers.values[levels == type(answers.levels[0])(level)].mean()

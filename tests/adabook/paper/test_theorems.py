@@ -7,6 +7,8 @@ code with it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,7 +66,7 @@ def made_up(draw) -> Case:
     labels = np.array(draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)))
     labels = labels if draw(st.booleans()) else oracle_labels(acc, cost, lam)
     table = UtilityTable(acc, cost, budgets=range(k))
-    return Case("made up", table, budget, lam, labels, other=draw(st.integers(0, 8)) / 6)
+    return Case(table, budget, lam, labels, other=draw(st.integers(0, 8)) / 6)
 
 
 @settings(max_examples=150)
@@ -77,11 +79,8 @@ def test_all_statements_on_made_up_tables(case):
 @given(made_up(), st.integers(0, 2**32 - 1))
 def test_everett_with_any_maximisers(case, seed):
     for ties in ("dearest", "random"):
-        labels = oracle_labels(case.acc, case.cost, case.other, ties, rng=seed)
-        assert all(
-            claim.holds
-            for claim in theorems.everett(case.acc, case.cost, case.other, labels).corrected
-        )
+        labels = oracle_labels(case.acc, case.cost, case.lam, ties, rng=seed)
+        assert all(claim.holds for claim in theorems.everett(case, labels).corrected)
 
 
 def test_values_equal_enumeration():
@@ -100,7 +99,7 @@ def test_values_equal_the_solver():
         assert STATEMENTS["Weak duality"](case).corrected[0].left == pytest.approx(
             lp.value, abs=TINY
         )
-        for claim in theorems.vertex(case.acc, case.cost, case.budget, lp.shares).corrected:
+        for claim in theorems.vertex(case, lp.shares).corrected:
             assert claim.holds, (claim, case)
 
 
@@ -118,18 +117,19 @@ def test_theorem_3_with_solver_values():
 
 
 def test_regret_by_rows():
-    for case in DRAWN[490:630]:
-        net = case.acc - case.other * case.cost
+    for drawn in DRAWN[490:630]:
+        case = replace(drawn, lam=drawn.other)
+        net = case.acc - case.lam * case.cost
         gaps = np.ptp(net, axis=1)
-        wrong = oracle_labels(case.acc, case.cost, case.other) != case.labels
+        wrong = oracle_labels(case.acc, case.cost, case.lam) != case.labels
         regret = (net.max(axis=1) - net[np.arange(len(net)), case.labels]).mean()
-        first, second = theorems.imitation(case.acc, case.cost, case.other, case.labels).printed
+        first, second = theorems.imitation(case).printed
         weighted = gaps[wrong].sum() / len(net)
         assert (first.left, first.right) == pytest.approx((regret, weighted), abs=1e-11)
         assert second.right == pytest.approx(gaps.max() * wrong.mean(), abs=1e-11)
-        drawn = theorems.figure_bounds(case.acc, case.cost, case.other, case.labels)
-        assert drawn.printed[1].right == pytest.approx(gaps.mean() * wrong.mean(), abs=1e-11)
-        assert drawn.corrected[1].right == pytest.approx(weighted, abs=1e-11)
+        figure = theorems.figure_bounds(case)
+        assert figure.printed[1].right == pytest.approx(gaps.mean() * wrong.mean(), abs=1e-11)
+        assert figure.corrected[1].right == pytest.approx(weighted, abs=1e-11)
 
 
 def test_the_price_is_a_supergradient_of_the_solvers_value():
@@ -185,7 +185,8 @@ def test_without_atoms_there_is_no_gap():
         exact = t - t * t / 2
         for n in (10, 100, 1000):
             x = (np.arange(n) + 0.5) / n
-            claim = theorems.strong_duality(np.column_stack([0 * x, x]), [1, 2], 1 + t).printed[0]
+            table = UtilityTable(np.column_stack([0 * x, x]), [1, 2])
+            claim = theorems.strong_duality(Case(table, 1 + t)).printed[0]
             assert abs(claim.left - exact) <= 1 / n
             assert 0 <= claim.gap + 1e-12 <= 1 / n
 
@@ -233,15 +234,15 @@ def test_surveys_of_random_cases():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("statement", "lam", "labels", "words"),
     [
-        (lambda: theorems.cost_monotone([[0, 1]], [1, 2], 1.0, 1.0), "lower first"),
-        (lambda: theorems.recovery([[0, 1]], [1, 2], 0.1, 1.5, [1]), "more than the budget"),
-        (lambda: theorems.imitation([[0, 1]], [1, 2], 0.1, [2]), "column indices"),
-        (lambda: theorems.everett([[0, 1]], [1, 2], 0.1, [0]), "maximiser"),
-        (lambda: theorems.strong_duality([[0, 2]], [1, 2], 1.5), "acc"),
+        ("Theorem 3", 0.1, [1], "more than the budget"),
+        ("Theorem 2", 0.1, [2], "column indices"),
     ],
 )
-def test_bad_input_is_refused_with_a_sentence(call, words):
+def test_bad_input_is_refused_with_a_sentence(statement, lam, labels, words):
+    case = Case(UtilityTable([[0, 1]], [1, 2]), 1.5, lam, labels)
     with pytest.raises(ValueError, match=words):
-        call()
+        STATEMENTS[statement](case)
+    with pytest.raises(ValueError, match="maximiser"):
+        theorems.everett(case, [0])
