@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from browser import FLAGS, environment, find_browser
+from browser import FLAGS, PATIENCE, environment, find_browser
 from bs4 import BeautifulSoup
 from hypothesis import settings
 
@@ -201,7 +201,7 @@ def new_page(browser):
     def opened(**options):
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
-        page.set_default_timeout(600_000)
+        page.set_default_timeout(PATIENCE)
         return page
 
     yield opened
