@@ -4,15 +4,20 @@ if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = f
 const stems = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word && !stopwords.includes(word)).map((word) => new Stemmer().stemWord(word));
 let asked = []; // the stems of the words in use
 
-// A chapter with the words in its title comes first, then the glossary, then chapters in their order: first use decides.
+// A chapter with the words in its title comes first, then chapters with all of them in their headings, other pages with
+// two of them in the title, the glossary, and chapters in their order: first use decides.
 // Pages for teachers and the reference follow, and the list of titles of others comes last.
 function score([page, title, anchor, , points]) {
   const chapter = /^notebooks\/(\d*)/.exec(page);
   if (page === "book/references") return points - 20;
   if (!chapter) return points;
+  const number = chapter[1];
+  const id = Search._index.docnames.indexOf(page);
   const own = stems(title);
-  const named = chapter[1] && !anchor && asked.length && asked.every((stem) => own.includes(stem));
-  return points + (named ? 120 : 12) - Number(chapter[1] || 50) / 100;
+  const named = !anchor && asked.length > (number ? 0 : 1) && asked.every((stem) => own.includes(stem));
+  const headed = number && asked.every((stem) => [Search._index.titleterms[stem]].flat().includes(id));
+  const more = named && number ? 200 : headed ? 100 : named ? 90 : 12;
+  return points + more - Number(number || 50) / 100;
 }
 
 var Scorer = {

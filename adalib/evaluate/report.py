@@ -28,8 +28,9 @@ _KINDS = {
     "baseline": "learns nothing",
 }
 _WIDTH, _HEIGHT = 760, 440
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 190, 12, 44  # margins; names of policies stand on the right
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 210, 12, 44  # margins; names of policies stand on the right
 _LINE = 15  # from one name to the next
+_NAMED = 16  # policies; of more, those that are best at their cost have names
 _PAGE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --paper: #161616; } }
@@ -112,9 +113,13 @@ def figure_and_table(
     dollars: float | None = None,
     price: float | None = None,
     more: Mapping[str, Sequence[str]] | None = None,
+    folded: bool = False,
 ) -> str:
     """Return the part of the page that shows the rows, for a page that has its own words."""
-    shown = f"{_figure(rows, price)}<div>{_table(rows, dollars, more or {})}</div>"
+    table = f"<div>{_table(rows, dollars, more or {})}</div>"
+    if folded:
+        table = f"<details><summary>All {len(rows)} rows</summary>{table}</details>"
+    shown = f"{_figure(rows, price)}{table}"
     return f'<div class="rows"><style>{_STYLE}</style>\n{shown}</div>'
 
 
@@ -162,15 +167,19 @@ def _figure(rows: Sequence[HeldOutRow], price: float | None) -> str:
     policies: dict[str, list[HeldOutRow]] = {}
     for row in sorted(rows, key=lambda row: row.cost):
         policies.setdefault(row.policy, []).append(row)
+    named = set(policies) if len(policies) <= _NAMED else _unbeaten(rows)
+    parts += [_marks(name, own, x, y) for name, own in policies.items() if name not in named]
     # From the top down, no two names on one line.
-    in_order = sorted(policies.items(), key=lambda item: -item[1][-1].accuracy)
+    in_order = sorted(named, key=lambda name: -policies[name][-1].accuracy)
     last = _TOP - _LINE / 2
-    for number, (name, own) in enumerate(in_order):
-        colour = _COLOURS[own[0].kind]
+    for number, name in enumerate(in_order):
+        own = policies[name]
         room = bottom - _LINE * (len(in_order) - number - 1)
         last = max(min(max(last + _LINE, y(own[-1].accuracy)), room), last + _LINE)
-        parts.append(_policy(name, own, colour, last, x, y))
+        parts += [_marks(name, own, x, y), _name(name, own[-1], last, x, y)]
     label = "Accuracy against average cost; dashed, the best random mix."
+    if len(named) < len(policies):
+        label += " Named are those that nothing cheaper beats; the others stand in the table."
     return (
         f'<div><svg viewBox="0 0 {_WIDTH} {max(_HEIGHT, last + _LINE):.0f}" role="img" '
         f'aria-label="{label}">\n'
@@ -180,8 +189,20 @@ def _figure(rows: Sequence[HeldOutRow], price: float | None) -> str:
     )
 
 
-def _policy(name: str, own: list[HeldOutRow], colour: str, line: float, x: Scale, y: Scale) -> str:
-    """Draw one policy: a line through its targets, its intervals, and its name on the right."""
+def _unbeaten(rows: Sequence[HeldOutRow]) -> set[str]:
+    """Return the policies that are right more often than all that cost less."""
+    found = set()
+    best = -np.inf
+    for row in sorted(rows, key=lambda row: (row.cost, -row.accuracy)):
+        if row.accuracy > best:
+            best = row.accuracy
+            found.add(row.policy)
+    return found
+
+
+def _marks(name: str, own: list[HeldOutRow], x: Scale, y: Scale) -> str:
+    """Draw one policy: a line through its targets, and their intervals."""
+    colour = _COLOURS[own[0].kind]
     marks = [
         f'<line stroke="{colour}" x1="{x(row.cost):.1f}" x2="{x(row.cost):.1f}" '
         f'y1="{y(row.low):.1f}" y2="{y(row.high):.1f}" opacity=".45"/>'
@@ -189,11 +210,14 @@ def _policy(name: str, own: list[HeldOutRow], colour: str, line: float, x: Scale
         f"<title>{escape(name)}: {100 * row.accuracy:.1f}% for {row.cost:.2f}</title></circle>"
         for row in own
     ]
-    end = own[-1]
     points = _points([(row.cost, row.accuracy) for row in own], x, y)
+    return f'<polyline fill="none" stroke="{colour}" points="{points}"/>{"".join(marks)}'
+
+
+def _name(name: str, end: HeldOutRow, line: float, x: Scale, y: Scale) -> str:
+    """Write a name on the right, and lead a line to the last mark of its policy."""
     right = _WIDTH - _RIGHT + 12
     return (
-        f'<polyline fill="none" stroke="{colour}" points="{points}"/>{"".join(marks)}'
         f'<line class="axis" x1="{x(end.cost):.1f}" y1="{y(end.accuracy):.1f}" '
         f'x2="{right}" y2="{line:.1f}"/>'
         f'<text x="{right + 4}" y="{line + 4:.1f}">{escape(name)}</text>'

@@ -100,6 +100,11 @@ class Question(NamedTuple):
     tolerance: float = 1e-3
     table: list[list[float]] | None = None
 
+    @property
+    def points(self) -> int:
+        """What a right answer is worth."""
+        return Value.points
+
     def key(self) -> dict[str, Any]:
         """What a grader needs to judge an answer."""
         return {
@@ -109,11 +114,6 @@ class Question(NamedTuple):
             "tolerance": self.tolerance,
             "wrong": {hint: float(value) for hint, value in self.wrong.items()},
         }
-
-    @property
-    def points(self) -> int:
-        """What a right answer is worth."""
-        return 1
 
 
 def drawn_questions(student: str, sheet: str) -> dict[str, Question | Task]:

@@ -42,8 +42,8 @@ class Task(NamedTuple):
 
     @property
     def points(self) -> int:
-        """What a right answer is worth; a number is worth 1."""
-        return 3 if self.variant in FUNCTIONS else 4
+        """What a right answer is worth."""
+        return judged(**self.key()).points
 
 
 def judged(variant: str, number: float) -> Build | Proof:

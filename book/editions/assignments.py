@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from adabook.exercises import checks
-from adabook.exercises.behaviour import Build, Construction, Proof
+from adabook.exercises.behaviour import Proof
 from adabook.grade import SHEET, file_name
 from adabook.homework import Question, drawn_questions
 from adabook.run_notebook import SKIPPED_TAG
@@ -33,7 +33,6 @@ from adabook.tasks import Task
 
 _CHECKS = re.compile(r'\bcheck\(\s*"(?P<name>[^"]+)",\s*(?P<answer>\w+)\s*\)')
 _CHAPTER = re.compile(r'\bchecks\("(\w+)"\)')
-_POINTS: dict[type, int] = {Build: 3, Construction: 2, Proof: 4}  # a value counts 1
 
 # Gradescope builds a container with the first script, and runs the second in a new one for each
 # submission. The Python lies where another user reaches it, and the keys where none but root does.
@@ -84,10 +83,10 @@ class Exercise(NamedTuple):
     points: int
     by_hand: bool = False
 
-    @property
-    def slug(self) -> str:
-        """The name as part of a Python name."""
-        return re.sub(r"\W+", "_", self.name)
+
+def _exercise(chapter: str, name: str, points: int, by_hand: bool) -> Exercise:
+    """An exercise whose variable is called after it."""
+    return Exercise(chapter, name, "my_" + re.sub(r"\W+", "_", name), points, by_hand)
 
 
 def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode, list[Exercise]]:
@@ -107,9 +106,8 @@ def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode
         asked = _CHECKS.search(cell.source) if cell.cell_type == "code" else None
         if asked is None or asked["name"] not in judged:
             continue
-        kind = type(judged[asked["name"]])
-        exercise = Exercise(chapter, asked["name"], "", _POINTS.get(kind, 1), kind is Proof)
-        exercise = exercise._replace(variable=f"my_{exercise.slug}")
+        one = judged[asked["name"]]
+        exercise = _exercise(chapter, asked["name"], one.points, isinstance(one, Proof))
         cell.source = re.sub(rf"\b{asked['answer']}\b", exercise.variable, cell.source)
         found.append(exercise)
     for cell in _only_drawing(notebook, whole):
@@ -189,8 +187,7 @@ def _tables(questions: Mapping[str, Question | Task]) -> dict[str, list[list[flo
 
 def homework_exercise(name: str, question: Question | Task) -> Exercise:
     """A question of homework as an exercise."""
-    exercise = Exercise("homework", name, "", question.points, name == "proof")
-    return exercise._replace(variable=f"my_{exercise.slug}")
+    return _exercise("homework", name, question.points, name == "proof")
 
 
 def homework_roster(secret: str, students: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -3,14 +3,12 @@ has its name."""
 
 from __future__ import annotations
 
-import json
 import time
 from itertools import product
 
 import numpy as np
 import pytest
 import roads
-from conftest import ROOT
 
 import adalib
 from adabook.exercises import JUDGED, Checker
@@ -169,30 +167,17 @@ class TestAnyFunction:
         assert len(calls) == 1
 
 
-def chain(place: tuple[str, str]) -> list:
-    """The lines of the chapter's own proof."""
-    paths = (ROOT / "notebooks").glob(f"*{place[0]}*.ipynb")
-    cells = [
-        "".join(cell["source"])
-        for path in paths
-        for cell in json.loads(path.read_text("utf-8"))["cells"]
-    ]
-    mean = {
-        name: lambda table, plan: chosen(table, plan).mean()
-        for name in ("mean", "accuracy", "spending")  # what chapters call it
-    }
-    names = globals() | mean | {"check": print, "dual": adalib.dual}
-    names["net_value"] = lambda acc, cost, lam, plan: chosen(acc - lam * cost, plan).mean()
-    exec(next(cell for cell in cells if f'check("{place[1]}", proof)' in cell), names)
-    return list(filter(callable, names["proof"]))
+def lines(place):
+    """The lines of a proof that holds, without the sentences between them."""
+    return list(filter(callable, roads.chain(place)))
 
 
 @pytest.mark.parametrize("place", PROOFS, ids="-".join)
 def test_a_proof_is_commented_on(place, monkeypatch):
     """Every road that holds is let through; a person reads whether it is argued."""
     monkeypatch.setattr("adabook.exercises.behaviour.PROOF_CASES", 200)  # a false step shows soon
-    first, *between, last = chain(place)
-    whole = verdict(place, [first, *between, last])
+    first, *between, last = lines(place)
+    whole = verdict(place, roads.chain(place))
     assert whole.right
     assert whole.hint == HOLDS
     assert "right" not in repr(whole)
@@ -210,9 +195,10 @@ def test_a_proof_is_commented_on(place, monkeypatch):
 
 class TestAnyChain:
     place = "duality", "weak duality"
+    lines = lines(place)
 
     @pytest.mark.parametrize(
-        ("lines", "hint"),
+        ("chain", "hint"),
         [
             ("weak duality", "a list of lines"),
             ([1, 2], "a list of lines"),
@@ -227,14 +213,14 @@ class TestAnyChain:
             ),
             ([lambda acc: acc, lambda acc: 1], "line 1 has no value: it is array"),
             (
-                [lambda acc: 0.0, *chain(place)[1:]],
+                [lambda acc: 0.0, *lines[1:]],
                 "the first line is 0 here, but that side of the claim is",
             ),
-            ([*chain(place)[:2], lambda acc: 9], "the last line is 9 here"),
+            ([*lines[:2], lambda acc: 9], "the last line is 9 here"),
         ],
     )
-    def test_it_gets_a_hint(self, lines, hint):
-        checked = verdict(self.place, lines)
+    def test_it_gets_a_hint(self, chain, hint):
+        checked = verdict(self.place, chain)
         assert checked.right is False
         assert hint in checked.hint
 
@@ -242,7 +228,7 @@ class TestAnyChain:
         def turned(acc, cost, lam, budget, plan):
             return chosen(acc, plan).mean() + lam * (chosen(cost, plan).mean() - budget)
 
-        first, _, last = chain(self.place)
+        first, _, last = self.lines
         picture = verdict(self.place, [first, turned, last]).picture
         assert picture.splitlines()[0].split() == ["acc", "=", "[[0.", "0.]]"]
         assert picture.splitlines()[1].split()[0] == "cost"  # so there was one question

@@ -76,6 +76,23 @@ def test_the_figure_shows_every_row_and_its_interval_where_the_axes_say(html):
         assert any(abs(float(bar[0]) - place[0]) < 0.2 for bar in found)
 
 
+def test_of_many_policies_those_are_named_that_nothing_cheaper_beats():
+    rng = np.random.default_rng(2)
+    rows = [
+        made(f"rule{number}", "watches", cost, accuracy)
+        for number, (cost, accuracy) in enumerate(rng.uniform(0.3, 0.9, (30, 2)))
+    ]
+    figure, _, _ = drawn(page(rows, "many", "It pays."))
+    named = {one.text for one in figure.iter("text") if one.text.startswith("rule")}
+    assert named == {
+        row.policy
+        for row in rows
+        if not any(other.cost < row.cost and other.accuracy >= row.accuracy for other in rows)
+    }
+    assert 1 < len(named) < 15
+    assert len(list(figure.iter("circle"))) == 30
+
+
 def test_the_price_is_a_line_through_the_best_that_anybody_could_do(html):
     """At 0.002 / 0.01 = 0.2 per unit, text at 1 nets 0.35 and votes 0.30. No oracle counts."""
     figure, below, right = drawn(html)

@@ -2,7 +2,7 @@
 chapter's solution does not take. Some come as an iterator, in single precision or rounded to six
 digits, as answers of students do.
 
-The roads are judged in `tests/adabook/test_roads.py`.
+Functions and objects are judged in `tests/adabook/test_roads.py`, proofs in `test_behaviour.py`.
 """
 
 from __future__ import annotations
@@ -238,7 +238,3 @@ def chain(place):
     proof = JUDGED[place]
     lines = [proof.first, *PROOFS[place], proof.last]
     return [part for line in lines for part in ("it is so", line)][1:]
-
-
-for place in PROOFS:
-    ROADS[place] = lambda place=place: chain(place)

@@ -45,59 +45,48 @@ def my_function(acc, cost, budget):
 """,
 }
 
-_NET = """
+_HEAD = """
+import numpy as np
+
 def net(acc, cost, lam):
     return (acc - lam * cost).max(axis=1).mean()
 
 """
-PROOFS = {
+#: Roads to every claim: the lines of each.
+_ROADS = {
     "mixture": [
-        _NET
-        + """
-my_proof = [
+        """
     lambda share, value_low, value_high: share * value_low + (1 - share) * value_high,
     "The dual function bounds each value at any price.",
     lambda acc, cost, lam, low, high, share: (
         share * (net(acc, cost, lam) + lam * low) + (1 - share) * (net(acc, cost, lam) + lam * high)
     ),
     lambda value_mix: value_mix,
-]
 """,
-        _NET
-        + """
-my_proof = [
+        """
     lambda share, value_low, value_high: share * value_low + (1 - share) * value_high,
     lambda acc, cost, lam, low, high, share: (
         net(acc, cost, lam) + lam * (share * low + (1 - share) * high)
     ),
     lambda value_mix: value_mix,
-]
 """,
         # The road of the Sensitivity theorem, with the budget written out.
-        _NET
-        + """
-my_proof = [
+        """
     lambda share, value_low, value_high: share * value_low + (1 - share) * value_high,
     lambda value_mix, lam, low, high, share: (
         share * (value_mix + lam * (low - (share * low + (1 - share) * high)))
         + (1 - share) * (value_mix + lam * (high - (share * low + (1 - share) * high)))
     ),
     lambda value_mix: value_mix,
-]
 """,
     ],
     "estimates": [
-        _NET
-        + """
-my_proof = [
+        """
     lambda acc, cost, lam, error: net(acc, cost, lam) - 2 * error,
     lambda guess, cost, lam, error: net(guess, cost, lam) - error,
     lambda acc, cost, lam, plan: (acc - lam * cost)[range(len(plan)), plan].mean(),
-]
 """,
-        _NET
-        + """
-my_proof = [
+        """
     lambda acc, cost, lam, error: net(acc, cost, lam) - 2 * error,
     lambda acc, guess, cost, lam, error: (
         (guess - lam * cost)[range(len(acc)), (acc - lam * cost).argmax(axis=1)].mean() - error
@@ -106,34 +95,28 @@ my_proof = [
         (guess - lam * cost)[range(len(plan)), plan].mean() - error
     ),
     lambda acc, cost, lam, plan: (acc - lam * cost)[range(len(plan)), plan].mean(),
-]
 """,
     ],
     "classes": [
-        _NET
-        + """
-my_proof = [
+        """
     lambda share, value_left, value_right: share * value_left + (1 - share) * value_right,
     lambda left, right, cost, lam, low, high, share: (
         share * (net(left, cost, lam) + lam * low)
         + (1 - share) * (net(right, cost, lam) + lam * high)
     ),
     lambda value_both: value_both,
-]
 """,
-        _NET
-        + """
-import numpy as np
-
-my_proof = [
+        """
     lambda share, value_left, value_right: share * value_left + (1 - share) * value_right,
     lambda left, right, cost, lam, low, high, share: (
         net(np.vstack([left, right]), cost, lam) + lam * (share * low + (1 - share) * high)
     ),
     lambda value_both: value_both,
-]
 """,
     ],
+}
+PROOFS = {
+    claim: [f"{_HEAD}my_proof = [{lines}]" for lines in roads] for claim, roads in _ROADS.items()
 }
 
 

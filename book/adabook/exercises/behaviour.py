@@ -75,6 +75,7 @@ class Construction:
 
     judge: Callable[[Any], str | None]
     more: str
+    points = 2
 
     def fault(self, answer: Any) -> Verdict:
         """Return None for an object with the property, else what it lacks."""
@@ -125,6 +126,7 @@ class Build:
     mistakes: Mapping[str, Callable[..., Any]]
     judge: Callable[[Any, Any, Case], str | None] = same
     picture: Callable[[Any, Any, Case], str] | None = None
+    points = 3
 
     def fault(self, function: Any) -> Verdict:
         """Return None for a right function, else its mistake and a smallest failing input."""
@@ -222,6 +224,7 @@ class Proof:
     hint: str
     more: str
     mistakes: Mapping[str, Line]
+    points = 4
 
     def fault(self, chain: Any) -> Verdict:
         """Return the first step that fails, or `Holds`."""

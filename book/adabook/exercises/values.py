@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ _EXACT = 1e-6  # the tolerance of an answer that has to be exact
 _MOST_ROUNDED = 60  # a number that is off by more tolerances than this is not called close
 
 
-class Value(NamedTuple):
+@dataclass(frozen=True)
+class Value:
     """An exercise: its answer, two hints, its tolerance, and typical mistakes by their hints.
 
     >>> half = Value("half", 0.5, "think of a coin", "", 1e-3, {"that is one more": 1.5})
@@ -32,7 +34,8 @@ class Value(NamedTuple):
     hint: str
     more: str = ""
     tolerance: float = 0.0
-    wrong: Mapping[str, float | str] = {}
+    wrong: Mapping[str, float | str] = field(default_factory=dict)
+    points = 1  # what a right answer is worth, here and in the other kinds of exercise
 
     def fault(self, answer: Any) -> str | None:
         """Return None for a right answer, else the typical mistake that it is, else the hint."""
