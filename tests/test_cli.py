@@ -250,6 +250,7 @@ def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
 
 def test_explore_writes_a_page_with_costs_in_tokens_if_asked(file, tmp_path):
     page = tmp_path / "page.html"
+    # A page of ours is written again.
     for more, unit in ((["--cost", "tokens"], "tokens"), ([], "answers")):
         assert main(["explore", file, "--out", str(page), *more]) == 0
         html = page.read_text(encoding="utf-8")
@@ -394,12 +395,6 @@ def test_a_full_disk_is_one_line(words):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "standard output: No space left" in done.stderr
-
-
-def test_a_page_of_ours_is_written_again(file, tmp_path):
-    page = tmp_path / "page.html"
-    for _ in range(2):
-        assert main(["explore", file, "--out", str(page)]) == 0
 
 
 def test_every_extra_that_is_named_is_there():

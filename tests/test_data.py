@@ -26,18 +26,8 @@ from adalib.vote.answers import answer_classes, same_answer
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "data"
-SETTINGS = (
-    "word-fewshot",
-    "word-hot",
-    "word-zeroshot",
-    "drill-fewshot",
-    "story-qwen05",
-    "story-qwen05-hot",
-    "story-qwen15",
-    "story-smollm",
-    "word-qwen05",
-    "word-qwen15",
-)
+SETTINGS = ["word-fewshot", "word-hot", "word-zeroshot", "word-qwen05", "word-qwen15"]
+SETTINGS += ["story-qwen05", "story-qwen05-hot", "story-qwen15", "story-smollm", "drill-fewshot"]
 #: Questions and answers per question of the settings on benchmarks.
 BENCHMARKS = {
     "gsm8k-qwen15": (300, 96),
@@ -61,9 +51,8 @@ def questions(name: str) -> list[dict]:
 def test_questions_come_from_their_seed_as_many_as_promised(name, kinds, least):
     drawn = questions(name)
     assert drawn == make_questions.draw_set(name, kinds, make_questions.SEED)
-    assert (
-        len({q["question"] for q in drawn}) == len({q["id"] for q in drawn}) == len(drawn) >= least
-    )
+    assert all(len({q[field] for q in drawn}) == len(drawn) for field in ("id", "question"))
+    assert len(drawn) >= least
 
 
 def test_the_dials_of_story_follow_from_the_pilot():
@@ -78,9 +67,8 @@ def test_the_pilot_and_the_final_draw_are_different_questions():
         for q in make_questions.draw_set("story", story.CANDIDATES, make_questions.PILOT_SEED)
     ]
     shared = set(pilot.questions) & {q["question"] for q in questions("story")}
-    assert (
-        len(shared) <= 0.02 * pilot.n
-    )  # few numbers fit a small dial, so a text may be drawn twice
+    # Few numbers fit a small dial, so a text may be drawn twice.
+    assert len(shared) <= 0.02 * pilot.n
 
 
 @pytest.mark.parametrize("family", story.CANDIDATES, ids=lambda family: family.name)
@@ -120,10 +108,9 @@ def test_shipped_classes_are_the_judges(name):
         ]
         texts = [answers.answers[row][j] for j in short]
         shipped, own = answers.classes[row, short], answer_classes(texts)
+        # The same classes, by other numbers.
         pairs = set(zip(shipped.tolist(), own.tolist(), strict=True))
-        assert (
-            len(pairs) == len(set(shipped.tolist())) == len(set(own.tolist()))
-        )  # the same classes, by other numbers
+        assert len(pairs) == len(set(shipped.tolist())) == len(set(own.tolist()))
         right = [answer != "" and same_answer(answer, answers.golds[row]) for answer in texts]
         assert right == answers.values[row, short].astype(bool).tolist()
 
@@ -140,17 +127,13 @@ def test_no_text_of_a_benchmark_is_here():
 
 
 def test_the_published_answers_are_as_right_as_their_authors_say():
-    published = {
-        "math500": (0.94, 0.97),
-        "gpqa": (0.64, 0.73),
-        "aime": (0.69, 0.90),
-    }  # at one answer, at the vote of 80
+    # At one answer, and at the vote of 80.
+    published = {"math500": (0.94, 0.97), "gpqa": (0.64, 0.73), "aime": (0.69, 0.90)}
     for name in make_cards.published():
         one, many = adalib.load(name).table((1, 80)).acc.mean(axis=0)
         low, high = published[name.partition("-")[0]]
-        assert low - 0.005 <= one <= many <= high + 0.02, (
-            name
-        )  # our judge sees some more that are equal
+        # Our judge sees some more that are equal.
+        assert low - 0.005 <= one <= many <= high + 0.02, name
 
 
 def test_the_papers_models_are_as_right_as_their_sources_say():

@@ -50,12 +50,7 @@ def test_nobody_is_told_to_install_the_package_of_another():
         r"(?<![\w/.-])adalib\[[a-z]|pip3? install [^\n`#;&|]*(?<![\w/.-])adalib(?![\w-])|adalib-\d"
     )
     ours = ["pip install 'adalib-book[math]'", "pip install adalib-book", "import adalib"]
-    theirs = [
-        "pip install adalib",
-        "pip install -U 'adalib[math]'",
-        "adalib-0.4.0",
-        "adalib[x]",
-    ]
+    theirs = ["pip install adalib", "pip install -U 'adalib[math]'", "adalib-0.4.0", "adalib[x]"]
     assert not any(map(foreign.search, ours))
     assert all(map(foreign.search, theirs))
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)

@@ -113,9 +113,13 @@ def figure_and_table(
     dollars: float | None = None,
     price: float | None = None,
     more: Mapping[str, Sequence[str]] | None = None,
+    folded: bool = False,
 ) -> str:
     """Return the part of the page that shows the rows, for a page that has its own words."""
-    shown = f"{_figure(rows, price)}<div>{_table(rows, dollars, more or {})}</div>"
+    table = f"<div>{_table(rows, dollars, more or {})}</div>"
+    if folded:
+        table = f"<details><summary>All {len(rows)} rows</summary>{table}</details>"
+    shown = f"{_figure(rows, price)}{table}"
     return f'<div class="rows"><style>{_STYLE}</style>\n{shown}</div>'
 
 

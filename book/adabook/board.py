@@ -121,4 +121,4 @@ def shown(name: str, target: float = 3, paid: str = "answers") -> HTML:
     for row in at:
         row.policy = NAMES.get(row.policy, row.policy)
         row.target = round(row.cost, 2) if hasattr(row, "over") else row.target
-    return HTML(figure_and_table(sorted(at, key=lambda row: -row.gain)))
+    return HTML(figure_and_table(sorted(at, key=lambda row: -row.gain), folded=True))

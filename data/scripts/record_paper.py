@@ -154,7 +154,7 @@ def trials() -> list[dict]:
 def parts() -> Iterator[Part]:
     """Yield a name, and a function that computes its rows."""
     yield from learning()
-    yield "main table, draw None", paper.results.main_rows
+    yield "main table", paper.results.main_rows
     yield from benchmarks()
     yield from ablations()
 

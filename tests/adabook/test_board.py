@@ -57,9 +57,18 @@ def test_every_policy_that_is_written_has_a_row(name, paid):
 
 @pytest.mark.parametrize("name", board_of_all.SETS)
 def test_with_other_marks_nothing_gains(name):
-    for row in board_of_all.rows(name, board_of_all.NULL):
+    rows = board_of_all.rows(name, board_of_all.NULL)
+    assert {*written_for(name), "priced"} <= {row.policy for row in rows}
+    for row in rows:
         assert row.gain < 0.01
         assert row.gain_low <= 0
+
+
+def test_giving_up_in_time_is_worth_as_much_as_chapter_nine_says():
+    gains = {(row.policy, row.target): row.gain for row in board_of_all.rows("math-qwen15")}
+    for budget in (2, 3, 4):
+        rivals = [gains[rule, budget] for rule in ("margin", "adaptive_consistency", "esc")]
+        assert gains["priced_votes", budget] > 1.8 * max(rivals)
 
 
 def test_a_rule_that_refuses_a_file_has_no_row_there():

@@ -13,13 +13,7 @@ from fault_server import FaultServer
 from local_model import NAME, local_model
 
 import adalib
-from adalib.ask.collect import (
-    EndpointError,
-    collect,
-    fill_prompt,
-    load_prompt,
-    load_questions,
-)
+from adalib.ask.collect import EndpointError, collect, fill_prompt, load_prompt, load_questions
 from adalib.datasets.files import DataError
 
 KEY = "sk-a-very-secret-key-0123"

@@ -14,21 +14,8 @@ import contents
 TOKEN = re.compile(
     r"\\(?:text|mathrm|operatorname\*?|begin|end|tag|mathbf|mathcal)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\S"
 )
-NO_TOKEN = {
-    r"\,",
-    r"\;",
-    r"\!",
-    r"\:",
-    r"\quad",
-    r"\big",
-    r"\Big",
-    r"\bigl",
-    r"\bigr",
-    r"\left",
-    r"\right",
-    "{",
-    "}",
-}
+NO_TOKEN = {r"\,", r"\;", r"\!", r"\:", r"\quad", r"\left", r"\right", "{", "}"}
+NO_TOKEN |= {r"\big", r"\Big", r"\bigl", r"\bigr"}
 
 
 def tokens(formula: str) -> list[str]:

@@ -46,14 +46,8 @@ def test_table():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (
-            {"budgets": (1, 4)},
-            "file.jsonl: has 2 answers per question, and budget 4",
-        ),
-        (
-            {"budgets": (1,), "cost": "tokens"},
-            "file.jsonl: has no tokens",
-        ),
+        ({"budgets": (1, 4)}, "file.jsonl: has 2 answers per question, and budget 4"),
+        ({"budgets": (1,), "cost": "tokens"}, "file.jsonl: has no tokens"),
         ({"budgets": (2, 1)}, "(2, 1)"),
         ({"budgets": (1,), "estimator": "all"}, "'all'"),
         ({"budgets": (1,), "ties": "last"}, "'last'"),

@@ -109,9 +109,8 @@ def test_a_null_pays_nobody():
     assert sum(verdict(rows).startswith("Adaptive allocation pays") for rows in drawn) <= 1
     for policy in ("oracle", "label", "curve", "noise"):
         assert sum(row(rows, policy, 3).gain_low > 0 for rows in drawn) <= 2
-    assert (
-        min(row(rows, "oracle_in_sample", 3).gain for rows in drawn) > 0.01
-    )  # what the same draws claim in-sample
+    # What the same draws claim in-sample.
+    assert min(row(rows, "oracle_in_sample", 3).gain for rows in drawn) > 0.01
 
 
 def test_the_oracle_and_the_mix_are_those_of_the_other_modules():
@@ -284,12 +283,7 @@ def test_curves_of_unseen_questions(answers_by_word):
 def test_what_cannot_be_evaluated_is_refused(change, message):
     with pytest.raises((ValueError, DataError), match=message):
         held_out(
-            **{
-                "responses": flat_null(20).sample(32),
-                "targets": [2],
-                "budgets": BUDGETS,
-                **change,
-            }
+            **{"responses": flat_null(20).sample(32), "targets": [2], "budgets": BUDGETS, **change}
         )
 
 

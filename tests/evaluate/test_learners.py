@@ -128,14 +128,7 @@ ONES = np.ones(10)
 
 
 @pytest.mark.parametrize(
-    "result",
-    [
-        [],
-        [(ONES[:3],) * 2],
-        [(ONES,)],
-        [(ONES, 2 * ONES)],
-        [(np.nan * ONES, ONES)],
-    ],
+    "result", [[], [(ONES[:3],) * 2], [(ONES,)], [(ONES, 2 * ONES)], [(np.nan * ONES, ONES)]]
 )
 def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(result):
     odd = {"odd": Namespace(trial=lambda *_: result)}

@@ -28,13 +28,7 @@ KINDS = {"oracle": "baseline", "noise": "baseline", "priced": "watches"}
 def made_up(gains, looks=LOOKS, families=False, largest=1.0):
     """One row per look, all with the same gains or each with its own."""
     each = gains if callable(gains) else lambda: gains
-    figures = {
-        "cost": 2.0,
-        "accuracy": 0.5,
-        "low": 0.4,
-        "high": 0.6,
-        "mix_accuracy": 0.5,
-    }
+    figures = {"cost": 2.0, "accuracy": 0.5, "low": 0.4, "high": 0.6, "mix_accuracy": 0.5}
     rest = {"share": 2.54, "imitation": None, "majority": None}
     rows = []
     for policy, target in looks:

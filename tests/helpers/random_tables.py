@@ -44,18 +44,8 @@ def random_table(
     return check_table(acc, cost)
 
 
-KINDS = [
-    "anything",
-    "ties",
-    "counted",
-    "flat rows",
-    "decreasing",
-    "concave",
-    "collinear",
-    "equal costs",
-    "zero costs",
-]
-KINDS += ["by row", "tokens", "equal by row"]
+KINDS = ["anything", "ties", "counted", "flat rows", "decreasing", "concave", "collinear"]
+KINDS += ["equal costs", "zero costs", "by row", "tokens", "equal by row"]
 
 
 def budgets_for(found, rng, count):
@@ -73,9 +63,8 @@ def allocations(acc, cost):
     """Average cost and accuracy of every allocation there is."""
     labels = np.array(list(itertools.product(range(acc.shape[1]), repeat=len(acc))))
     rows = np.arange(len(acc))
-    return np.broadcast_to(cost, acc.shape)[rows, labels].mean(axis=1), acc[rows, labels].mean(
-        axis=1
-    )
+    paid = np.broadcast_to(cost, acc.shape)[rows, labels]
+    return paid.mean(axis=1), acc[rows, labels].mean(axis=1)
 
 
 def averages(acc, cost, labels):

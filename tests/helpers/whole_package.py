@@ -18,23 +18,9 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 LACKING = {"resource", "fcntl", "termios", "pwd", "grp", "xgboost"}
-LACKING |= {
-    "pyarrow",
-    "dask",
-    "distributed",
-    "myst_nb",
-    "starlette",
-    "uvicorn",
-}  # and what is optional
-STARTS = {
-    "subprocess.Popen",
-    "os.fork",
-    "os.forkpty",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.system",
-    "os.exec",
-}
+LACKING |= {"pyarrow", "dask", "distributed", "myst_nb", "starlette", "uvicorn"}  # optional ones
+STARTS = {f"os.{name}" for name in ("fork", "forkpty", "posix_spawn", "spawn", "system", "exec")}
+STARTS |= {"subprocess.Popen"}
 
 
 class Blocked(MetaPathFinder):
@@ -61,10 +47,8 @@ def strip():
     sys.meta_path.insert(0, Blocked())
     sys.addaudithook(forbid)
     threading.Thread.start = no_thread
-    os.environ |= {
-        "OMP_NUM_THREADS": "1",
-        "LOKY_MAX_CPU_COUNT": "1",
-    }  # scikit-learn asks here how many there are
+    # scikit-learn asks here how many there are.
+    os.environ |= {"OMP_NUM_THREADS": "1", "LOKY_MAX_CPU_COUNT": "1"}
 
 
 def command(*words):

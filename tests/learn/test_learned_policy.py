@@ -46,10 +46,7 @@ def test_what_fit_refuses(policy, change, message):
     ("action", "message"),
     [
         (lambda: LabelPolicy("oak").fit_labels([[1.0]], [0]), "'oak'"),
-        (
-            lambda: LabelPolicy(KNeighborsClassifier(), True).fit(**GOOD),
-            "KNeighbors",
-        ),
+        (lambda: LabelPolicy(KNeighborsClassifier(), True).fit(**GOOD), "KNeighbors"),
         (lambda: LabelPolicy().predict([[1.0]]), "call fit first"),
         (lambda: CurvePolicy().price(2), "call fit first"),
         (lambda: LabelPolicy().fit(**UNPRICED), "either budget or lam"),

@@ -83,21 +83,10 @@ def test_a_text_that_was_cut_has_no_last_number():
     assert extract_answer(r"First 3, \boxed{4}", finished=False) == "4"
 
 
-PIECES = [
-    *"{}$\\ 9\n",
-    "\\boxed{",
-    "\\frac{",
-    "\\text{",
-    "answer is ",
-    "answer   ",
-    "####",
-    "1,",
-    "1/",
-    "- ",
-]
+PIECES = ["\\boxed{", "\\frac{", "\\text{", "answer is ", "answer   ", "####", "1,", "1/", "- "]
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("piece", [*"{}$\\ 9\n", *PIECES])
 def test_ten_megabytes_of_anything(piece):
     huge = piece * (10_000_000 // len(piece))
     assert len(extract_answer(huge)) <= len(huge)
@@ -141,16 +130,7 @@ def test_thousands_commas(n):
 
 
 PIECE = st.sampled_from(
-    [
-        *"0123456789/.,-+ %$(){}=!xA",
-        "\\frac",
-        "\\text{",
-        "\\boxed{",
-        "Answer:",
-        " million",
-        "cm",
-        "\n",
-    ]
+    [*"0123456789/.,-+ %$(){}=!xA\n", r"\frac", r"\text{", r"\boxed{", "Answer:", " million", "cm"]
 )
 
 

@@ -40,17 +40,13 @@ PASSED = {
         "1e999999999+x",
         r"\binom{9^{99}}{99}",
     ],
-    "a root that is no plain number": [
-        r"\sqrt[9^{99}]{2}",
-    ],
+    "a root that is no plain number": [r"\sqrt[9^{99}]{2}"],
     "brackets nested deeper than 8": [
         "(" * 40 + "x" + ")" * 40,
         r"\frac{" * 15 + "1" + "}{2}" * 15,
         "|" * 20 + "x" + "|" * 20,
     ],
-    "more than 10 functions": [
-        r"\sin" * 30 + "x",
-    ],
+    "more than 10 functions": [r"\sin" * 30 + "x"],
     "longer than 200 characters": [
         "+".join(["x"] * 1000),
         rf"\begin{{pmatrix}}{'1&' * 999}1\end{{pmatrix}}",
@@ -61,9 +57,7 @@ PASSED = {
         r"x|_{x=9^{999}}",
         r"\begin{vmatrix}1&2\\3&4\end{vmatrix}",
     ],
-    "Derivative, which is not worked out": [
-        r"\frac{d}{dx}x^{9}",
-    ],
+    "Derivative, which is not worked out": [r"\frac{d}{dx}x^{9}"],
 }
 HOSTILE = {text: limit for limit, texts in PASSED.items() for text in texts}
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 from adabook.figures.page import plain
-from adabook.figures.shapes import GREY, dots, drag, line, panels
-from adabook.figures.style import CLAIMED, HONEST, POLICY
+from adabook.figures.shapes import GREY, dots, drag, line
+from adabook.figures.style import POLICY
 
 
 def price_choices(
@@ -61,61 +59,3 @@ def price_choices(
         categoryorder="array", categoryarray=labels[::-1], range=[-0.6, len(labels) - 0.4]
     )
     return fig.update_layout(height=540, margin={"t": 96}, legend={"y": 1.01})
-
-
-class Dots(NamedTuple):
-    """One panel of `scatter`: a dot per question, and the mean budget of tenths."""
-
-    acc1: np.ndarray
-    column: np.ndarray
-    most: np.ndarray  # largest gain of the curve over its start
-    tenths: pd.DataFrame  # from by_difficulty, with 10 bins
-
-
-def scatter(groups: Mapping[str, Dots], budgets: Sequence[int], seed: int = 0) -> go.Figure:
-    """Draw every question's budget over its accuracy at one answer, with a line through tenths.
-
-    Larger dots could gain more.
-    """
-    rng = np.random.default_rng(seed)
-    heights = np.log2(np.asarray(budgets, dtype=float))
-    parts = []
-    for panel in groups.values():
-        # Many questions share a point: a little jitter lets them be seen.
-        jitter = rng.uniform(-0.16, 0.16, panel.column.size)
-        questions = _question_dots(panel, (heights[panel.column] + jitter).round(3))
-        parts.append([questions, _mean_of_tenths(panel.tenths)])
-    fig = panels(parts, list(groups))
-    fig.update_xaxes(range=[-0.04, 1.04])
-    fig.update_xaxes(title="estimated Acc(x, 1)", row=len(groups))
-    fig.update_yaxes(
-        title="budget",
-        tickvals=heights,
-        ticktext=[str(b) for b in budgets],
-        range=[-0.4, heights[-1] + 0.4],
-    )
-    return fig.update_layout(height=140 + 230 * len(groups), margin={"t": 70}, legend={"y": 1.08})
-
-
-def _question_dots(panel: Dots, heights: np.ndarray) -> go.Scatter:
-    """Draw a dot per question, larger if its curve climbs more."""
-    marker = {
-        "size": 4 + 14 * np.clip(panel.most, 0, 1),
-        "line": {"width": 0},
-        "color": HONEST,
-        "opacity": 0.35,
-    }
-    return dots(panel.acc1.round(4), heights, "a question", marker=marker, hoverinfo="skip")
-
-
-def _mean_of_tenths(tenths: pd.DataFrame) -> go.Scatter:
-    """Join the mean budgets of tenths of the questions, on the logarithmic axis of budgets."""
-    return line(
-        tenths["acc1"].round(4),
-        np.log2(tenths["budget"]),
-        "mean of a tenth",
-        CLAIMED,
-        marks=True,
-        customdata=tenths["budget"].round(2),
-        hovertemplate="Acc(x,1) %{x:.2f}, mean budget %{customdata}<extra></extra>",
-    )

@@ -116,7 +116,6 @@ def copies(
     dual: np.ndarray,
     counts: Sequence[int],
     values: Sequence[float],
-    start: int = 0,
 ) -> go.Figure:
     """Drag N: the dual function stays, the best accuracy climbs to its minimum, the gap closes."""
     least = float(dual.min())
@@ -138,7 +137,7 @@ def copies(
         text = f"N = {counts[i]}<br>V̂ = {values[i]:.3f}<br>min G = {least:.3f}<br>gap {gaps[i]:.3f}"
         return {"annotations": [_note(text, x=0.5, y=1, yanchor="top")]}
 
-    drag(fig, counts, best_and_gap, "N = ", rows=(1, 1, 2), layout=notes, active=start)
+    drag(fig, counts, best_and_gap, "N = ", rows=(1, 1, 2), layout=notes)
     fig.update_xaxes(title="price λ", row=1)
     fig.update_yaxes(title="accuracy", range=[-0.05, float(dual.max()) * 1.05], row=1)
     fig.update_xaxes(title="number of questions N", row=2)

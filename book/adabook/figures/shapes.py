@@ -157,7 +157,6 @@ def lines(
     *,
     exact: Mapping[str, Values] | None = None,
     bands: Mapping[str, tuple[Values, Values]] | None = None,
-    dashed: Sequence[str] = (),
     colours: Sequence[str] = SERIES,
     log_x: bool = False,
     height: int = 380,
@@ -171,8 +170,7 @@ def lines(
         if bands and name in bands:
             low, high = bands[name]
             fig.add_trace(band(x, low, high, colour))
-        dash = "dash" if name in dashed else "solid"
-        fig.add_trace(line(x, y, name, colour, dash=dash, marks=True))
+        fig.add_trace(line(x, y, name, colour, marks=True))
     for (name, y), dash in zip((exact or {}).items(), _DASHES, strict=False):
         fig.add_trace(line(x, y, name, GREY, dash=dash))
     fig.update_xaxes(title=x_title)
@@ -188,51 +186,33 @@ def bars(
     y_title: str,
     *,
     colours: Sequence[str] = SERIES,
-    points: bool = False,
-    written: str = "",
 ) -> go.Figure:
-    """Draw bars side by side for every group, one per name.
-
-    ``written`` is the format of the numbers on them, if any.
-    """
-    template = f"%{{y:{written}}}" if written else None
+    """Draw bars side by side for every group, one per name."""
     fig = go.Figure()
     for (name, values), colour in zip(series.items(), colours, strict=False):
-        heights = 100 * np.asarray(values, dtype=float) if points else values
-        fig.add_trace(bar(groups, heights, name, colour, texttemplate=template))
-    fig.update_yaxes(title=y_title, tickformat="+.1f" if points else None)
+        fig.add_trace(bar(groups, values, name, colour))
+    fig.update_yaxes(title=y_title)
     return fig.update_layout(barmode="group", height=380)
 
 
-def stacked(
-    rows: Sequence[str],
-    parts: Mapping[str, Sequence],
-    x_title: str,
-    *,
-    colours: Sequence = SERIES,
-    share: bool = True,
-) -> go.Figure:
-    """Draw a bar per row, of segments end to end with their size on them: shares or counts."""
+def stacked(rows: Sequence[str], parts: Mapping[str, Sequence], x_title: str) -> go.Figure:
+    """Draw a bar per row, of shares end to end with their size on them."""
     fig = go.Figure()
-    for (name, values), colour in zip(parts.items(), colours, strict=False):
+    for (name, values), colour in zip(parts.items(), SERIES, strict=False):
         segment = bar(
             rows,
             values,
             name,
             colour,
             sideways=True,
-            text=[_segment_label(value, share) for value in values],
+            text=[f"{share:.0%}" if share >= _SMALLEST_LABELLED_SHARE else "" for share in values],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
             textfont={"color": "white" if colour in _DARK_COLOURS else "black"},
         )
         fig.add_trace(segment)
-    fig.update_xaxes(title=x_title)
-    if share:
-        fig.update_xaxes(tickformat=".0%", range=[0, 1])
-    else:
-        fig.update_xaxes(dtick=2)
+    fig.update_xaxes(title=x_title, tickformat=".0%", range=[0, 1])
     fig.update_yaxes(autorange="reversed")
     return fig.update_layout(
         barmode="stack",
@@ -240,13 +220,6 @@ def stacked(
         uniformtext={"minsize": 11, "mode": "hide"},
         legend={"traceorder": "normal"},
     )
-
-
-def _segment_label(value: float, share: bool) -> Any:
-    """What is written on a segment of a stacked bar: its size, or nothing where it is too short."""
-    if share:
-        return f"{value:.0%}" if value >= _SMALLEST_LABELLED_SHARE else ""
-    return value or ""
 
 
 def panels(

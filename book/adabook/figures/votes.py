@@ -19,7 +19,6 @@ def accuracy_curves(
     budgets: Sequence[int],
     curves: Mapping[str, ArrayLike],
     bands: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
-    dashed: Sequence[str] = (),
     y_title: str = "accuracy of the vote",
 ) -> go.Figure:
     """Draw accuracy against the budget b on a doubling axis, a line per name, with 95% bands."""
@@ -29,7 +28,6 @@ def accuracy_curves(
         "budget b (answers that vote)",
         y_title,
         bands=bands,
-        dashed=dashed,
         log_x=True,
         height=420,
     )

@@ -24,30 +24,22 @@ class Bounds(NamedTuple):
     differ: Responses
 
 
-def bounds(answers: Responses, right: ArrayLike | None = None, samples: int = 50) -> Bounds:
-    """Return answers of both kinds from the right ones of each question.
-
-    ``right`` says how many of ``samples`` answers are right, for every question: another count of
-    the same file. Without it the answers of the file are taken. Their order is random, because
-    counts have none.
-    """
-    values = answers.values
-    if right is not None:
-        counted = np.arange(samples) < np.asarray(right)[:, None]
-        values = np.random.default_rng(0).permuted(counted, axis=1).astype(float)
-    wrong = np.arange(1, values.shape[1] + 1)
+def bounds(answers: Responses) -> Bounds:
+    """Return answers of both kinds with the right ones of each question."""
+    right = answers.values > 0
+    wrong = np.arange(1, right.shape[1] + 1)
     return Bounds(
-        agree=_of_classes(answers, values, np.where(values > 0, 0, 1)),
-        differ=_of_classes(answers, values, np.where(values > 0, 0, wrong)),
+        agree=_of_classes(answers, np.where(right, 0, 1)),
+        differ=_of_classes(answers, np.where(right, 0, wrong)),
     )
 
 
-def _of_classes(answers: Responses, values: np.ndarray, classes: np.ndarray) -> Responses:
+def _of_classes(answers: Responses, classes: np.ndarray) -> Responses:
     """Return the questions with other answers, which are their class numbers."""
     return replace(
         answers,
         answers=[[str(number) for number in row] for row in classes.tolist()],
-        correct=values,
+        correct=answers.values,
         extras=answers.extras | {"classes": classes.tolist()},
     )
 

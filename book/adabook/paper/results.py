@@ -92,7 +92,6 @@ def reconstructed(
     targets: Sequence[float],
     seeds: int = 3,
     features: ArrayLike | None = None,
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
 ) -> list[PaperRow]:
     """Score the paper's five methods by our reconstruction: in-sample, and therefore too good.
 
@@ -106,7 +105,7 @@ def reconstructed(
     """
     if seeds < 1:
         raise ValueError(f"seeds is {seeds}; give at least 1")
-    table = responses.table(budgets, **PAPER_WAY)
+    table = responses.table(**PAPER_WAY)
     targets = check_targets(targets, table.cost)
     inputs = pd.DataFrame(text_features(responses.questions) if features is None else features)
     rows = []
@@ -157,18 +156,17 @@ def mostly_seen(features: ArrayLike, labels: ArrayLike, seed: int = 0) -> np.nda
     return LabelPolicy(seed=seed).fit_labels(inputs.iloc[train], labels[train]).predict(inputs)
 
 
-def main_table(seed: int | None = None) -> pd.DataFrame:
+def main_table() -> pd.DataFrame:
     """The paper's main table by our reconstruction, with noise features, next to the printed one.
 
     Five methods, four simulated settings and three budgets; 48 samples, three splits of the
-    questions, scored in-sample on all of them. Without a ``seed`` the simulated answers are the
-    draw that was picked for lying near the paper's tables. One row per setting, method and target:
+    questions, scored in-sample on all of them. The simulated answers are the draw that was picked
+    for lying near the paper's tables. One row per setting, method and target:
     ``printed_accuracy``, ``accuracy`` (mean over the splits), ``accuracy_std``, ``accuracy_diff`` =
     ours - printed, the same four for cost, ``imitation`` (of Ours), and ``within``: whether both
     differences keep `TOLERANCE`.
     """
-    part = f"main table, draw {seed}"
-    table = recorded_frame(part) if part in _record() else pd.DataFrame(main_rows(seed))
+    table = recorded_frame("main table")
     for quantity in TOLERANCE:
         table[f"printed_{quantity}"] = [
             PAPER[row.setting]["main"][row.method][quantity][TARGETS.index(row.target)]
@@ -179,11 +177,11 @@ def main_table(seed: int | None = None) -> pd.DataFrame:
     return table.assign(within=(off <= list(TOLERANCE.values())).all(axis=1))
 
 
-def main_rows(seed: int | None = None) -> list[dict]:
+def main_rows() -> list[dict]:
     """The reconstructed rows behind `main_table`, trained now."""
     rows = []
     for name in PAPER_SETTINGS:
-        responses = paper_setting(name, seed=seed)
+        responses = paper_setting(name)
         scored = reconstructed(responses, TARGETS, features=noise_features(responses.n))
         rows += [{"setting": name} | asdict(row) for row in scored]
     return rows

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from adabook.paper.ablations import LEAKS
-from adabook.paper.patterns import by_difficulty, nearest_mix
+from adabook.paper.patterns import nearest_mix
 from adabook.paper.referee import Evidence
 from adabook.paper.settings import BENCHMARKS, PAPER_WAY
 from adalib.datasets.populations import Population
@@ -298,8 +298,9 @@ def two_is_frequent(s: Sources) -> Evidence:
 def inverted_u(s: Sources) -> Evidence:
     """The hump appears where no budget helps anyone."""
     table = s.nobody_gains().table(**PAPER_WAY)
-    labels = frontier(table).at(3).labels
-    spent = by_difficulty(table.acc[:, 0], labels, table.budgets)["budget"].to_numpy()
+    bought = table.cost[frontier(table).at(3).labels]
+    fifths = np.array_split(np.argsort(table.acc[:, 0], kind="stable"), 5)
+    spent = [bought[rows].mean() for rows in fifths]
     more = float(spent[2] - (spent[0] + spent[4]) / 2)
     says = f"{more:.1f} more answers for the middle fifth where no budget helps anyone (simulated)"
     return Evidence(more, says, more > 1)

@@ -15,7 +15,6 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 from adabook.paper import ablations, results, settings
-from adabook.paper.patterns import by_level, label_shares
 from adabook.paper.referee import Cell
 from adabook.paper.settings import PAPER, PAPER_ABLATIONS, PAPER_CLAIMS, PAPER_SETTINGS, TARGETS
 from adalib.evaluate import baselines
@@ -45,6 +44,11 @@ _CLASSIFIERS = {
 def _labels(name: str, budget: float) -> np.ndarray:
     table = settings.utility(name)
     return bisect(table.acc, table.cost, budget).labels
+
+
+def _shares(labels: np.ndarray, k: int) -> np.ndarray:
+    """Share of the questions at each of k columns."""
+    return np.bincount(labels, minlength=k) / labels.size
 
 
 def _beside_print(rows: pd.DataFrame, name: str, tolerances: Mapping[str, float]) -> Iterator[Cell]:
@@ -113,9 +117,10 @@ def classifiers() -> Iterator[Cell]:
 def levels() -> Iterator[Cell]:
     """Accuracy of one answer and of sixteen by level."""
     for name in PAPER_SETTINGS:
-        printed = PAPER[name]
+        printed, acc = PAPER[name], settings.utility(name).acc
         known = [str(level) for level in settings.answers(name).levels or ()]
-        ours = by_level(settings.utility(name), known).set_index("level")
+        ends = pd.DataFrame({"first": acc[:, 0], "last": acc[:, -1]})
+        ours = ends.assign(gain=acc[:, -1] - acc[:, 0]).groupby(known).mean()
         for (level, accuracy), gain in zip(
             printed["per_level"].items(), printed["level_gain"], strict=True
         ):
@@ -133,7 +138,7 @@ def shares() -> Iterator[Cell]:
     for name in PAPER_SETTINGS:
         table = settings.utility(name)
         for B, printed in zip(TARGETS, PAPER[name]["label_shares"], strict=True):
-            ours = label_shares(_labels(name, B), table.k)
+            ours = _shares(_labels(name, B), table.k)
             for b, paper, share in zip(table.budgets, printed, ours, strict=True):
                 yield Cell(f"{name}, B = {B:g}: share of b = {b}", paper, float(share), 0.05)
 
@@ -169,7 +174,7 @@ def heatmap() -> Iterator[Cell]:
     k = settings.utility(SHOWN).k
     low, high = PAPER_CLAIMS["heatmap_two"]
     for B in (1.5, 3.0):
-        ours = label_shares(_labels(SHOWN, B), k)[1]
+        ours = _shares(_labels(SHOWN, B), k)[1]
         yield from _between(f"B = {B:g}: share of b = 2", low, ours, high, 0.005)
     low, high = PAPER_CLAIMS["heatmap_middle"]
     weights = pd.DataFrame(from_labels(_labels(SHOWN, 1.5), k).weights)

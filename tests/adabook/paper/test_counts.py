@@ -61,14 +61,6 @@ def test_every_vote_with_as_many_right_answers_lies_between_the_bounds():
     assert (real <= high + 1e-12).all()
 
 
-def test_another_count_of_the_file_takes_the_place_of_its_answers(counted):
-    right = np.arange(8)[::-1] * 5
-    for answers in bounds(counted, right, samples=40):
-        assert answers.samples == 40
-        assert answers.values.sum(axis=1).tolist() == right.tolist()
-        assert answers.ids == counted.ids
-
-
 def test_real_votes_of_eight_lie_between_the_bounds_of_their_counts():
     """Question by question, as far as a vote of all eight has no ties to share."""
     answers = cached_answers("math-qwen7b")
