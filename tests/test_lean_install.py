@@ -6,9 +6,9 @@ import re
 import subprocess
 import sys
 import tomllib
-import urllib.request
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 
+import httpx
 import numpy as np
 import pytest
 from conftest import ROOT
@@ -88,13 +88,8 @@ def test_a_vote_is_served(tmp_path):
         try:
             url = process.stderr.readline().split(" at ")[1].split(",")[0]
             body = {"model": "m", "messages": [{"role": "user", "content": "What is 3 + 4?"}]}
-            request = urllib.request.Request(
-                f"{url}/chat/completions",
-                json.dumps(body).encode(),
-                {"Content-Type": "application/json"},
-            )
-            with urllib.request.urlopen(request, timeout=60) as reply:
-                vote = json.load(reply)["adalib"]
+            reply = httpx.post(f"{url}/chat/completions", json=body, timeout=60)
+            vote = reply.json()["adalib"]
         finally:
             process.terminate()
             process.communicate(timeout=60)
