@@ -326,6 +326,6 @@
     }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
-  window.addEventListener("adalib-quiet", loaded);
   document.addEventListener("DOMContentLoaded", start);
+  window.addEventListener("load", () => fetchAhead(LIBRARY, loaded));
 })();

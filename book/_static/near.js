@@ -5,8 +5,15 @@
 
   const AHEAD = "900px 0px"; // about a screen
   const SIGNS = ["scroll", "wheel", "touchstart", "pointermove", "keydown"];
-  const QUIET = 2500; // milliseconds after which what draws is fetched, so that print from a menu finds it there
-  const ON_DISK = location.protocol === "file:"; // nothing is slow to fetch there, and scriptNow may not read
+
+  /**
+   * Have a script at hand for a browser that prints from its menu: beside the page, where it runs only when it is needed;
+   * or run already, from a disk, where scriptNow may not read it.
+   */
+  window.fetchAhead = (src, run) => {
+    if (location.protocol === "file:") run();
+    else document.head.append(Object.assign(document.createElement("link"), { rel: "prefetch", as: "script", href: src }));
+  };
 
   /** Run a script of the book that only some readers need; the promise is kept once it ran. */
   window.fetchScript = (src) =>
@@ -18,7 +25,7 @@
 
   /** Run a script before the next line, for a browser that prints: it does not wait for what is fetched. */
   window.scriptNow = (src) => {
-    if (ON_DISK) return;
+    if (location.protocol === "file:") return;
     const request = new XMLHttpRequest();
     request.open("GET", src, false);
     request.send();
@@ -91,7 +98,4 @@
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "p" && undone()) print(event);
   }, true);
-  const quiet = () => window.dispatchEvent(new Event("adalib-quiet"));
-  if (ON_DISK) document.addEventListener("DOMContentLoaded", quiet);
-  else window.addEventListener("load", () => setTimeout(quiet, QUIET));
 })();

@@ -26,20 +26,23 @@
   }
 
   // A table's first column stays at its left edge, so nothing fades there.
-  function fade(box) {
+  function fades(box) {
     const rest = box.scrollWidth - box.clientWidth - box.scrollLeft;
-    box.style.setProperty("--fade-right", rest > 1 ? FADE : "0px");
-    box.style.setProperty("--fade-left", box.scrollLeft > 1 && !box.querySelector(".adalib-sideways") ? FADE : "0px");
+    const left = box.scrollLeft > 1 && !box.querySelector(".adalib-sideways");
+    return { "--fade-right": rest > 1 ? FADE : "0px", "--fade-left": left ? FADE : "0px" };
   }
+  const set = (box, values) => Object.entries(values).forEach(([name, value]) => box.style.setProperty(name, value));
 
   function mark() {
-    for (const box of document.querySelectorAll(`.bd-article :is(${KINDS})`)) {
+    const boxes = [...document.querySelectorAll(`.bd-article :is(${KINDS})`)].map((box) => {
       const wider = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+      return { box, wider, values: wider && { ...fades(box), "--caption": `${box.querySelector("caption")?.offsetHeight ?? 0}px` } };
+    });
+    for (const { box, wider, values } of boxes) {
       if (wider) box.tabIndex = 0;
-      if (wider && !box.classList.contains("adalib-fades")) box.addEventListener("scroll", () => fade(box), { passive: true });
+      if (wider && !box.classList.contains("adalib-fades")) box.addEventListener("scroll", () => set(box, fades(box)), { passive: true });
       box.classList.toggle("adalib-fades", wider);
-      if (wider) box.style.setProperty("--caption", `${box.querySelector("caption")?.offsetHeight ?? 0}px`);
-      if (wider) fade(box);
+      if (wider) set(box, values);
     }
   }
 

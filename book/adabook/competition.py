@@ -42,7 +42,7 @@ from adalib.evaluate.compare import stopping_policies
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.learners import Questions, cores, kind_of, outcomes, planned, planning_policies
 from adalib.evaluate.report import page
-from adalib.evaluate.scores import HeldOutRow, Outcome, cost_of_equal_mix, same_cost_mix
+from adalib.evaluate.scores import Outcome, Scores, same_cost_mix
 from adalib.learn.describe import DESCRIBED, describe
 from adalib.sequential.watching import watch
 from adalib.table import UtilityTable
@@ -483,11 +483,12 @@ def write_scoreboard(rows: Sequence[Row], part: Part, folder: Path) -> pd.DataFr
     texts = frame.set_index("entry").loc[[row.entry for _, row in able]].astype(str)
     words = _WORDS.format(questions=part.score.table.n, budget=part.budget)
     notes = [f"{line.entry}: {line.notes}." for line in frame.itertuples() if line.notes]
+    kinds = {f"{place}. {row.entry}" if place else row.entry: row.kind for place, row in able}
+    scores = Scores(list(kinds), kinds)
+    for name, (_, row) in zip(kinds, able, strict=True):
+        scores.add(name, part.budget, Outcome(row.cost, row.accuracy), part.score.table)
     html = page(
-        [
-            _held_out(row, f"{place}. {row.entry}" if place else row.entry, part)
-            for place, row in able
-        ],
+        scores.rows(np.arange(part.score.table.n)),
         "Scoreboard",
         words,
         notes,
@@ -495,30 +496,6 @@ def write_scoreboard(rows: Sequence[Row], part: Part, folder: Path) -> pd.DataFr
     )
     (folder / "scoreboard.html").write_text(html, encoding="utf-8")
     return frame
-
-
-def _held_out(row: Row, name: str, part: Part) -> HeldOutRow:
-    """Return the row as every page shows one."""
-    right, gain = mean_interval(row.accuracy), mean_interval(row.gains)
-    outcome = Outcome(row.cost, row.accuracy)
-    needs = cost_of_equal_mix(outcome, part.score.table)
-    return HeldOutRow(
-        policy=name,
-        kind=row.kind,
-        target=part.budget,
-        cost=float(row.cost.mean()),
-        accuracy=float(right.mean),
-        low=float(right.low),
-        high=float(right.high),
-        mix_accuracy=float(right.mean - gain.mean),
-        gain=float(gain.mean),
-        gain_low=float(gain.low),
-        gain_high=float(gain.high),
-        imitation=None,
-        majority=None,
-        mix_cost=needs if np.isfinite(needs) else None,
-        gains=row.gains,
-    )
 
 
 def rank(entries: Path, kept: Path = KEPT, workers: int = 0) -> pd.DataFrame:

@@ -1,12 +1,11 @@
 """Tables that are expensive to compute, recorded once by the scripts ``data/scripts/record_*.py``.
 
 A script computes a table part by part and saves it in ``data/recorded/``, and the chapters read it
-from there. What scripts and chapters must agree on, such as the names of policies, is here too.
+from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adalib.datasets.files import read_lines
@@ -15,16 +14,6 @@ from adalib.datasets.loading import data_folder
 if TYPE_CHECKING:
     from adalib.evaluate.scores import HeldOutRow
 
-#: The signals of each rung of the ladder, by its name in the table.
-LADDER: Mapping[str, tuple[str, ...]] = {
-    "votes": ("votes",),
-    "votes + text": ("votes", "text"),
-    "votes + certainty": ("votes", "certainty"),
-    "all three": ("votes", "text", "certainty"),
-}
-
-#: Numbers of answers at which a priced policy may stop; the mix and the oracle have the same.
-STOPS = (*range(1, 17), 20, 24, 28, 32, 40)
 _KEPT = ("cost", "accuracy", "low", "high", "gain", "gain_low", "gain_high", "mix_cost")
 
 

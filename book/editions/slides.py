@@ -206,7 +206,7 @@ def deck(page: Page, built: Path, values: Mapping[str, str], chapters: Mapping[s
 
 
 #: What a script would fetch is in the deck already.
-_LOADED = "<script>window.fetchScript = () => Promise.resolve();</script>"
+_LOADED = "<script>window.fetchScript = window.fetchAhead = () => Promise.resolve();</script>"
 
 
 def _address(reference: str) -> str:

@@ -61,11 +61,6 @@ window.adalibExplorer = (root, settings) => new Explorer(root, settings);
 _SETTINGS = '(window.adalibSettings ??= {{}})["{name}"] = {settings};\n'
 
 
-def plotly_source() -> Path:
-    """Where pip put plotly.js."""
-    return Path(str(resources("plotly") / "package_data" / PLOTLY))
-
-
 def font_faces(fonts: Mapping[str, tuple], address: Callable[[Path], str]) -> str:
     """A style sheet of fonts; ``address`` says from where a font is loaded."""
     faces = []
@@ -94,15 +89,30 @@ def write_fonts(target: Path) -> None:
         (target / name).write_text(font_faces(fonts, inlined), encoding="utf-8")
 
 
+def write_plotly(target: Path) -> None:
+    """Write plotly.js out of its package, where it is new.
+
+    Its first line lets a browser compile all of it beside the page while it arrives; else the page
+    would stand still for twice as long when the first figure is drawn.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    text = (resources("plotly") / "package_data" / PLOTLY).read_text(encoding="utf-8")
+    write_new(target / PLOTLY, f"//# allFunctionsCalledOnLoad\n{text}")
+
+
+def write_new(file: Path, text: str) -> None:
+    """Write a file unless it holds the text already."""
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")
+
+
 def write_games(target: Path) -> None:
     """Write what plays the games, where it is new: a script for each, and one style sheet."""
     target.mkdir(parents=True, exist_ok=True)
     texts = {f"{name}.js": page_script(name) for name in SCRIPTS}
     texts["games.css"] = (FRONT / "games.css").read_text(encoding="utf-8")
     for name, text in texts.items():
-        file = target / name
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            file.write_text(text, encoding="utf-8")
+        write_new(target / name, text)
 
 
 def write_exercises(target: Path) -> None:
@@ -158,7 +168,8 @@ def copy_assets(app) -> None:
     write_fonts(static / "fonts")
     write_games(static)
     write_exercises(static / "exercises")
-    wanted = {static / "lib" / PLOTLY: plotly_source()}
+    write_plotly(static / "lib")
+    wanted = {}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
         if not Path(name).is_absolute():  # the others are the extensions' own

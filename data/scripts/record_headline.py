@@ -15,16 +15,30 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 
-from record_stopping import TARGETS, weighted_mix
-from recording import DEALS, main
+import numpy as np
+from record_stopping import TARGETS
+from recording import DEALS, STOPS, main
 
 from adabook.paper.settings import benchmark
-from adabook.recorded import LADDER, STOPS, figures
+from adabook.recorded import figures
+from adalib.datasets.folds import members
 from adalib.datasets.responses import Responses
+from adalib.evaluate.baselines import best_mix
+from adalib.evaluate.crossfit import with_class_numbers
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.scores import HeldOutRow
+from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.sequential.priced_stopping import PricedStopping
+from adalib.sequential.streams import make_streams
+from adalib.table import UtilityTable
+
+#: What each policy sees, by its name in the record.
+SIGNALS = {
+    "votes": ("votes",),
+    "votes + certainty": ("votes", "certainty"),
+    "all three": ("votes", "text", "certainty"),
+}
+_SHARPNESS = (1.5, 3.0, 6.0, 12.0)  # how steeply certainty may weigh
 
 #: Whose lead over whom is recorded, at equal cost: what is left of the first's gain is the
 #: second's own part.
@@ -51,8 +65,7 @@ def headline_cells(responses: Responses, targets: Sequence[float], seed: int = 0
     The mix and the oracle may give any number of answers that the policy may, as far as half of
     the answers allow. ``seed`` deals the questions into folds and the answers into halves."""
     menu = [stop for stop in STOPS if 2 * stop <= responses.samples]
-    names = [name for name in LEADS if name in LADDER]
-    learners = {name: PricedStopping(LADDER[name], exact=True) for name in names}
+    learners = {name: PricedStopping(seen, exact=True) for name, seen in SIGNALS.items()}
     protocol = Protocol(seed=seed)
     rows = held_out(responses, targets, menu, learners=learners, noises=0, protocol=protocol)
     rows += weighted_mix(responses, targets, menu=menu, seed=seed)
@@ -74,6 +87,49 @@ def _cell(row: HeldOutRow, rows: dict[tuple[str, float], HeldOutRow]) -> dict:
     if over:
         cell |= {"gain_low": over["mix"][1], "gain_high": over["mix"][2]}
     return cell
+
+
+def weighted_tables(
+    responses: Responses, menu: Sequence[int], seed: int
+) -> Iterator[tuple[UtilityTable, UtilityTable, UtilityTable]]:
+    """Yield, both ways round, the weighted votes that choose and score, and the plain ones.
+
+    How steeply certainty weighs is chosen on the half that teaches.
+    """
+    halves = with_class_numbers(responses).split_samples(seed)
+    voted = [{s: _weighted(half, s, menu) for s in _SHARPNESS} for half in halves]
+    for number in range(2):
+        teach = voted[number]
+        best = max(_SHARPNESS, key=lambda s: teach[s].acc.mean())
+        yield teach[best], voted[1 - number][best], halves[1 - number].table(menu)
+
+
+def weighted_mix(
+    responses: Responses,
+    targets: Sequence[float],
+    menu: Sequence[int] = (1, 2, 4, 8, 16),
+    seed: int = 0,
+) -> list[HeldOutRow]:
+    """Score the best mix with votes weighted by certainty: a better vote, and the same plan.
+
+    Gains count over the mix of plain votes, next to those of `adalib.held_out`, whose answers
+    ``seed`` halves alike. An oracle of weighted votes is left out: on so few orders, labels chosen
+    question by question follow luck, and its gain would grow with the orders."""
+    scores = Scores(["mix_weighted"])
+    for chosen, scored, plain in weighted_tables(responses, menu, seed):
+        for target in targets:
+            mix = best_mix(chosen.acc, chosen.cost, target)
+            scores.add("mix_weighted", target, Outcome(*mix.outcome(scored)), plain)
+    return scores.rows(members(responses, None))
+
+
+def _weighted(half: Responses, sharpness: float, menu: Sequence[int]) -> UtilityTable:
+    """What a vote weighted by certainty is worth at every budget, over 48 orders."""
+    streams = make_streams(half, menu[-1], repeats=48)
+    acc = streams.mean(streams.votes(sharpness).value[:, np.array(menu) - 1])
+    return UtilityTable(
+        acc.clip(0, 1), np.array(menu, dtype=float), budgets=tuple(menu), ids=tuple(half.ids)
+    )
 
 
 if __name__ == "__main__":

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from recording import main
+from recording import STOPS, main
 
 import adalib
-from adabook.recorded import STOPS, figures
+from adabook.recorded import figures
 from adalib.datasets.responses import Responses
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.sequential.priced_stopping import PricedStopping

@@ -13,6 +13,8 @@ from adalib.datasets.loading import data_folder
 
 #: Ways of dealing the questions into folds and the answers into halves; the book shows the first.
 DEALS = range(5)
+#: Numbers of answers at which a priced policy may stop; the mix and the oracle have the same.
+STOPS = (*range(1, 17), 20, 24, 28, 32, 40)
 
 #: The name of a part of a record, and a function that computes its rows.
 Part = tuple[str, Callable[[], Iterable[dict]]]

@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import recording
+from record_headline import weighted_mix
 from record_menus import voting_cells
-from record_stopping import stopping_cells, weighted_mix
 
 import adalib
 from adabook import recorded as tables
+from adabook.paper.settings import benchmark
 from adabook.policies.by_votes import TwoAgree
-from adabook.recorded import LADDER, recorded_cells
+from adabook.recorded import recorded_cells
 from adalib.evaluate.heldout import held_out
 from adalib.sequential.priced_stopping import PricedStopping
 
@@ -52,16 +53,6 @@ def test_equal_weights_leave_the_mix_as_it_was(answers):
         assert row.gain == pytest.approx(0, abs=0.01)
 
 
-def test_cells_of_policies_by_target(answers):
-    cells = by_name(stopping_cells(answers, [2]))
-    assert {*LADDER, "curve", "oracle", "mix_weighted", "mix"} <= {policy for policy, _ in cells}
-    best = cells["all three", 2]
-    for other, (mean, low, high) in best["over"].items():
-        assert mean == pytest.approx(best["gain"] - cells[other, 2]["gain"], abs=1e-4)
-        assert low <= mean <= high
-    assert not cells["mix", 2]["over"]
-
-
 def test_equally_long_answers_cost_alike_by_token():
     answers = adalib.load("aime-gpt-oss-20b").take(range(0, 60, 3))
     alike = replace(answers, tokens=np.full(answers.tokens.shape, 7.0))
@@ -90,8 +81,8 @@ def check_again(record, part, policy, target, now):
 @pytest.mark.parametrize(
     ("record", "part", "policy", "target", "learner"),
     [
-        ("stopping", "word-fewshot by question", "all three", 3, PricedStopping(exact=True)),
-        ("board", "gsm8k-gpt4omini, answers", "TwoAgree", 2, TwoAgree),
+        ("stopping", "gsm8k-qwen15 by question", "all three", 3, PricedStopping(exact=True)),
+        ("board", "gsm8k-gpt4omini, answers, by_votes", "TwoAgree", 2, TwoAgree),
     ],
 )
 def test_what_is_recorded_of_a_learner_is_what_is_computed(record, part, policy, target, learner):
@@ -100,9 +91,11 @@ def test_what_is_recorded_of_a_learner_is_what_is_computed(record, part, policy,
     check_again(record, part, policy, target, next(row for row in rows if row.policy == policy))
 
 
-def test_what_is_recorded_of_the_weighted_mix_is_what_is_computed(word):
-    for row in weighted_mix(word, [1.5, 4]):
-        check_again("stopping", "word-fewshot by question", row.policy, row.target, row)
+def test_what_is_recorded_of_the_weighted_mix_is_what_is_computed():
+    answers = benchmark("gsm8k")
+    menu = [stop for stop in recording.STOPS if 2 * stop <= answers.samples]
+    (row,) = weighted_mix(answers, [3], menu)
+    check_again("headline", "gsm8k-all", row.policy, 3, row)
 
 
 def test_what_is_recorded_of_models_is_what_is_computed():

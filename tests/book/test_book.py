@@ -95,9 +95,8 @@ def test_a_chapter_says_whether_its_cells_run_in_the_page(html, page):
 def test_every_plotly_figure_came_through_show(html, page):
     """A bare plotly figure is drawn by JupyterLab but not by a page, and Jupyter Book drops it
     without a word."""
-    cache = get_cache(
-        html.parent / ".jupyter_cache"
-    )  # the outputs of the last build; the pages' copies have none
+    # The outputs of the last build; the pages' copies have none.
+    cache = get_cache(html.parent / ".jupyter_cache")
     _, executed = cache.merge_match_into_notebook(nbformat.read(source(page), as_version=4))
     outputs = [
         (cell.source, output.get("data", {}))
@@ -168,9 +167,8 @@ def test_nothing_is_loaded_from_the_network(html):
 
 
 def test_site_is_at_most_60_megabytes(html):
-    files = (
-        file for file in html.rglob("*") if file.is_file() and "_live" not in file.parts
-    )  # that is `make live`
+    # The folder _live is what `make live` adds.
+    files = (file for file in html.rglob("*") if file.is_file() and "_live" not in file.parts)
     assert sum(file.stat().st_size for file in files) <= 60e6
 
 

@@ -110,15 +110,15 @@ SETTLED = """async (at) => {
     const { fill, color } = getComputedStyle(e);
     return [box.x, box.width, box.height, fill, color].join();
   }).join(";");
-  const deadline = performance.now() + 600_000;
+  const deadline = performance.now() + PATIENCE;
   for (let same = 0, before = looks(); same < 10; ) {
-    if (performance.now() > deadline) throw new Error("the page still moves after ten minutes");
+    if (performance.now() > deadline) throw new Error("the page still moves");
     await frame();
     const now = looks();
     same = now === before ? same + 1 : 0;
     before = now;
   }
-}""".replace("SCOPE", SCOPE)
+}""".replace("SCOPE", SCOPE).replace("PATIENCE", str(find.PATIENCE))
 LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 # Once every figure has followed the width of its place, and was drawn anew where that is narrow or
 # wide now.
@@ -231,7 +231,7 @@ def tab(browser):
     """One page for many visits: the browser compiles the scripts that pages share only once."""
     context = browser.new_context(**OFFLINE)
     tab = watched(context.new_page())
-    tab.set_default_timeout(600_000)
+    tab.set_default_timeout(find.PATIENCE)
     tab.add_init_script("if (location.protocol === 'file:') localStorage.clear()")
     yield tab
     context.close()
@@ -606,9 +606,9 @@ def centre(page, selector):
     """Bring an element to the middle of the window, again until it stays there: a swipe's momentum
     may carry it off."""
     page.evaluate(
-        """async (selector) => {
+        """async ([selector, patience]) => {
           const element = document.querySelector(selector);
-          const deadline = performance.now() + 600_000;
+          const deadline = performance.now() + patience;
           for (let at = null, still = 0; still < 30; ) {
             if (performance.now() > deadline) throw new Error(`${selector} still moves`);
             element.scrollIntoView({block: "center", behavior: "instant"});
@@ -618,7 +618,7 @@ def centre(page, selector):
             at = now;
           }
         }""",
-        selector,
+        [selector, find.PATIENCE],
     )
 
 

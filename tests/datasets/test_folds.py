@@ -74,8 +74,7 @@ def test_templates_are_seen_where_only_numbers_and_names_differ():
     assert labels[:4] == [labels[0]] * 4
     assert labels[4:] == [labels[4]] * 4
     assert labels[0] != labels[4]
-    assert (
-        seen_groups(ids, ["the same text"] * 4 + ["another"] * 4) is None
-    )  # copies, not relatives
+    # Copies, not relatives.
+    assert seen_groups(ids, ["the same text"] * 4 + ["another"] * 4) is None
     near = ["How many? ", "how many?", " How  many?", "HOW MANY?"]
     assert seen_groups(ids, near + [f"{text} of 3" for text in near]) is None

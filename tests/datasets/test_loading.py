@@ -54,9 +54,8 @@ def test_load(tmp_path):
     assert mine.correct is None
     assert mine.extras == {"family": ["sum", None]}
     assert mine.source == str(path)
-    body = (
-        b"\xef\xbb\xbf" + (line() + "\r\n\r\n" + line(id="ü") + "\r\n").encode()
-    )  # a byte order mark, Windows lines
+    # A byte order mark, Windows lines.
+    body = b"\xef\xbb\xbf" + (line() + "\r\n\r\n" + line(id="ü") + "\r\n").encode()
     for name, content in (("plain.jsonl", body), ("zipped.jsonl.gz", gzip.compress(body))):
         assert list(load(write(tmp_path, content, name=name)).ids) == ["q1", "ü"]
 

@@ -128,9 +128,8 @@ def test_default_prices(tmp_path):
     assert adalib.load(write(tmp_path / "menu.jsonl", plain)).unit == {"small": 1, "large": 1}
     # A file that only notes its model is as it always was.
     one = adalib.load(write(tmp_path / "one.jsonl", records[:6]))
-    parts = adalib.load(
-        write(tmp_path / "parts.jsonl", records[:3] + records[9:])
-    )  # other questions, other model
+    # Other questions, other model.
+    parts = adalib.load(write(tmp_path / "parts.jsonl", records[:3] + records[9:]))
     assert (type(one), type(parts)) == (adalib.Responses, adalib.Responses)
     assert parts.extras["model"] == ["small"] * 3 + ["large"] * 3
 

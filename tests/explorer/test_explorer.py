@@ -390,9 +390,8 @@ def test_the_address_holds_the_view(show):
     unfold(page)
     assert check(page, tables["one"])["lam"] == lam
     page.get_by_label("Setting").select_option("two (simulated)")
-    assert (
-        page.locator("[data-control=budget]").input_value() == "1"
-    )  # what was asked for holds in the next setting
+    # What was asked for holds in the next setting.
+    assert page.locator("[data-control=budget]").input_value() == "1"
     check(page, tables["two"])
     page.get_by_role("button", name="Reset").click()
     assert check(page, tables["one"])["title"] != "Question 3"

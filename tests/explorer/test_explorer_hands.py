@@ -223,9 +223,8 @@ def test_reading_a_large_file_can_be_stopped(show):
     )
     drop(page, "large.jsonl", "\n".join(lines))
     until(page, "stopped && document.querySelector('.ax-reading').hidden")
-    assert (
-        "60 questions" in page.locator(".ax-about").text_content()
-    )  # what was there before is still there
+    # What was there before is still there.
+    assert "60 questions" in page.locator(".ax-about").text_content()
     drop(page, "large.jsonl", "\n".join(lines))
     page.get_by_text("3000 questions, 5 budgets.").wait_for(timeout=120_000)
     shares = page.evaluate("shares")

@@ -156,9 +156,8 @@ def test_values_are_shown_as_a_notebook_shows_them(cells):
     assert "plotly-graph-div" in html
     check = checks("oracle")
     assert module.shown(check("oracle", None))[0] == "unanswered"
-    assert (
-        module.shown(check("oracle", lambda acc, cost, lam: [0] * len(acc)))[0] == "html"
-    )  # with the smallest case
+    # With the smallest case.
+    assert module.shown(check("oracle", lambda acc, cost, lam: [0] * len(acc)))[0] == "html"
     page.update(
         [
             (

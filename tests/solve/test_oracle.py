@@ -54,9 +54,8 @@ def test_ties_at_a_computed_breakpoint(low, gain, base, step, unit):
 
 @given(tables(5, 4), st.lists(prices, min_size=2, max_size=6), st.sampled_from(RULES))
 def test_average_cost_never_rises_with_the_price(table, lams, ties):
-    lams = np.unique(
-        np.round(lams, 6)
-    )  # two prices closer than the tolerance are one price, and may draw either way
+    # Two prices closer than the tolerance are one price, and may draw either way.
+    lams = np.unique(np.round(lams, 6))
     costs = average_cost(*table, lams, ties=ties, rng=0)
     assert (np.diff(costs) <= 1e-12).all()
 

@@ -23,9 +23,8 @@ def vote(classes, value, ties):
     if not votes:
         return 0.0
     most = max(votes.values())
-    winners = [
-        c for c in votes if votes[c] == most
-    ]  # a Counter keeps the order of first appearance
+    # A Counter keeps the order of first appearance.
+    winners = [c for c in votes if votes[c] == most]
     return value[winners[0]] if ties == "first" else float(np.mean([value[c] for c in winners]))
 
 
