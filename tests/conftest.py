@@ -7,8 +7,10 @@ import asyncio
 import functools
 import os
 import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -20,6 +22,7 @@ from hypothesis import settings
 
 import adalib
 import contents
+import serve
 from adalib.cli import main
 
 # The same cases on every machine and every run: a failure is then about the change, never about the
@@ -36,10 +39,10 @@ ROOT = Path(__file__).resolve().parent.parent
 HTML = ROOT / "_build" / "html"
 
 
-def in_own_thread(function, *args):
+def in_own_thread(function, *args, **options):
     """Call a function in its own thread: while a browser is open, this thread's loop is taken."""
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(function, *args).result()
+        return thread.submit(function, *args, **options).result()
 
 
 def run_to_end(coroutine):
@@ -55,6 +58,15 @@ def wait_until(condition, wanted: str, process=None, seconds: float = 600.0) -> 
         assert process is None or process.poll() is None, f"the process ended before {wanted}"
         assert time.monotonic() < deadline, f"still not after {seconds:g} seconds: {wanted}"
         time.sleep(0.005)
+
+
+@contextmanager
+def site(folder: Path):
+    """Serve a folder as `make serve` does; yields its address."""
+    with serve.server(str(folder), 0) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
 
 
 def pytest_collection_modifyitems(items):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 
+from editions.handout import write_index
 from editions.markdown_pages import write_pages
 from editions.writing import live_notebooks
 from press.address import wheel_address, wheel_name
@@ -51,6 +52,7 @@ def write(app, exception) -> None:
     folder = built / "_sources" / "notebooks"
     for name, notebook in notebooks.items():
         nbformat.write(notebook, folder / name)
+    write_index(app.builder)
     write_pages(root, built, executed, notebooks, app.config.html_baseurl)
 
 

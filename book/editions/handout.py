@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
@@ -39,7 +38,7 @@ The text is under CC BY 4.0 and the code under the MIT licence; `LICENSE` has bo
 # Addresses of the teachers' pages, and of the package, which lies next to the folder.
 _NAMES = "|".join(name.rpartition("/")[2] for name in TEACHERS)
 _NOT_THEIRS = re.compile(rf"(?:^|/)(?:{_NAMES})\.(?:html|md)|\.whl$")
-_INDEX = "Search.setIndex("
+_INDEX = "student_searchindex.js"  # beside the folder of the pages
 _CHECK = """import sys
 
 if sys.version_info < (3, 11):
@@ -96,42 +95,18 @@ def cut_book(built: Path, target: Path, notebooks: Mapping[str, NotebookNode]) -
         (sources / f"{name}.md").unlink(missing_ok=True)
     for file in target.rglob("*.html"):
         file.write_text(cut_page(file.read_text(encoding="utf-8")), encoding="utf-8")
-    index = without_pages(index_of(built), TEACHERS)
-    script = f"{_INDEX}{json.dumps(index, ensure_ascii=False)})"
-    (target / "searchindex.js").write_text(script, encoding="utf-8")
+    shutil.copy(built.parent / _INDEX, target / "searchindex.js")
 
 
-def index_of(folder: Path) -> dict:
-    """Read the index that Sphinx's search looks words up in."""
-    script = (folder / "searchindex.js").read_text(encoding="utf-8")
-    return json.loads(script.removeprefix(_INDEX).removesuffix(")"))
+def write_index(builder) -> None:
+    """Write what the search of the student's book looks words up in, when the book is built.
 
-
-def without_pages(index: Mapping, names: Sequence[str]) -> dict:
-    """An index in which no word and no title leads to these pages.
-
-    >>> index = {"docnames": ["a", "b"], "terms": {"exam": 1, "vote": [0, 1]}, "titleterms": {},
-    ...          "alltitles": {"Exam": [[1, "x"]]}, "indexentries": {}}
-    >>> without_pages(index, ["b"])["terms"], without_pages(index, ["b"])["alltitles"]
-    ({'vote': [0]}, {})
+    It has no word and no title of the teachers' pages.
     """
-    left_out = {number for number, name in enumerate(index["docnames"]) if name in names}
-    cut = dict(index)
-    for part in ("terms", "titleterms"):
-        kept = {word: sorted(set(pages_of(at)) - left_out) for word, at in index[part].items()}
-        cut[part] = {word: at for word, at in kept.items() if at}
-    for part in ("alltitles", "indexentries"):
-        places = {
-            title: [place for place in at if place[0] not in left_out]
-            for title, at in index[part].items()
-        }
-        cut[part] = {title: at for title, at in places.items() if at}
-    return cut
-
-
-def pages_of(found: int | list[int]) -> list[int]:
-    """The numbers of the pages that have a word; Sphinx writes a single one without a list."""
-    return [found] if isinstance(found, int) else found
+    if indexer := getattr(builder, "indexer", None):  # there is none where no page was out of date
+        indexer.prune(builder.env.all_docs.keys() - set(TEACHERS))
+        with (Path(builder.outdir).parent / _INDEX).open("w", encoding="utf-8") as file:
+            indexer.dump(file, builder.indexer_format)
 
 
 def cut_page(text: str) -> str:

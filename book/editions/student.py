@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nbformat import NotebookNode
 
@@ -13,66 +13,46 @@ _MARK = re.compile(
 _WHOLE = re.compile(r"^:{3,}\{solution\}", re.M)
 
 
-def _parts(text: str, inside: bool) -> Iterator[tuple[str, bool]]:
-    """The parts of a Markdown cell, each with whether it belongs to a solution."""
-    if _WHOLE.search(text):
-        raise ValueError(
-            "mark a solution with {solution-start} and {solution-end}, not with {solution}"
-        )
-    at = 0
-    for mark in _MARK.finditer(text):
-        opens = mark["which"] == "start"
-        if opens == inside:
-            raise ValueError(
-                "a solution opens inside another"
-                if opens
-                else "a solution ends that was never opened"
-            )
-        yield text[at : mark.start()], inside
-        at = mark.end()
-        inside = opens
-    yield text[at:], inside
-
-
-def _walk(cells: list[NotebookNode]) -> Iterator[tuple[NotebookNode, list[tuple[str, bool]]]]:
-    """Every cell with its parts; a code cell is one part."""
+def _parts(cells: Sequence[NotebookNode]) -> Iterator[tuple[int, str, bool]]:
+    """The parts of all cells: the place of its cell, its text, and whether a solution holds it."""
     inside = False
-    for cell in cells:
-        parts = (
-            list(_parts(cell.source, inside))
-            if cell.cell_type == "markdown"
-            else [(cell.source, inside)]
-        )
-        yield cell, parts
-        inside = parts[-1][1]
+    for at, cell in enumerate(cells):
+        if cell.cell_type != "markdown":
+            yield at, cell.source, inside
+            continue
+        if _WHOLE.search(cell.source):
+            raise ValueError(
+                "mark a solution with {solution-start} and {solution-end}, not with {solution}"
+            )
+        begin = 0
+        for mark in _MARK.finditer(cell.source):
+            yield at, cell.source[begin : mark.start()], inside
+            begin = mark.end()
+            opens = mark["which"] == "start"
+            if opens and inside:
+                raise ValueError("a solution opens inside another")
+            if not opens and not inside:
+                raise ValueError("a solution ends that was never opened")
+            inside = opens
+        yield at, cell.source[begin:], inside
     if inside:
         raise ValueError("the last solution has no {solution-end}")
 
 
-def without_solutions(cells: list[NotebookNode]) -> list[NotebookNode]:
+def without_solutions(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
     """The cells without what stands between the marks of a solution."""
-    kept = []
-    for cell, parts in _walk(cells):
-        text = "\n\n".join(
-            part.strip("\n") for part, solution in parts if not solution and part.strip()
-        )
-        if text:
-            kept.append(NotebookNode({**cell, "source": text}))
-    return kept
+    kept: dict[int, list[str]] = {}
+    for at, part, is_solution in _parts(cells):
+        if part.strip() and not is_solution:
+            kept.setdefault(at, []).append(part.strip("\n"))
+    return [NotebookNode({**cells[at], "source": "\n\n".join(kept[at])}) for at in kept]
 
 
-def solution_cells(cells: list[NotebookNode]) -> tuple[list[str], list[tuple[int, str]]]:
+def solution_cells(cells: Sequence[NotebookNode]) -> tuple[list[str], list[tuple[int, str]]]:
     """The texts of the solutions, and their code with its place among the cells."""
-    texts = []
-    code = []
-    for at, (cell, parts) in enumerate(_walk(cells)):
-        for part, solution in parts:
-            if solution and part.strip():
-                if cell.cell_type == "code":
-                    code.append((at, part))
-                else:
-                    texts.append(part.strip())
-    return texts, code
+    solutions = [(at, part) for at, part, is_one in _parts(cells) if is_one and part.strip()]
+    texts = [part.strip() for at, part in solutions if cells[at].cell_type == "markdown"]
+    return texts, [(at, part) for at, part in solutions if cells[at].cell_type == "code"]
 
 
 def for_students(notebook: NotebookNode) -> NotebookNode:

@@ -73,6 +73,8 @@ def live_notebooks(
 def read_doctree(executed: Path, page: Page) -> nodes.document:
     """Return what the build read of a page."""
     kept = executed.parents[1] / ".doctrees" / f"{page.name}.doctree"
+    if not kept.exists():
+        raise FileNotFoundError(f"{kept}: is missing: run `make book` first")
     return pickle.loads(kept.read_bytes())
 
 

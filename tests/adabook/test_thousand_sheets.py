@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from adabook.exercises.cases import best_value, between, bill, oracle, prices
 from adabook.homework import drawn_questions
 
 COST = np.array([1.0, 2.0, 4.0, 8.0])
@@ -28,57 +29,37 @@ def budget(text):
     return number(text, r"(?:budget (?:is|of)|average of) ([\d.]+\d|\d)")
 
 
-def best_columns(acc, lam):
-    """Each question's best column, by a loop; the cheapest on a tie."""
-    best = []
-    for row in acc:
-        nets = [a - lam * c for a, c in zip(row, COST, strict=True)]
-        best.append(next(j for j, net in enumerate(nets) if net >= max(nets) - 1e-12))
-    return best
-
-
-def paid(acc, lam):
-    return COST[best_columns(acc, lam)].mean()
-
-
 def dual(acc, lam, limit):
     return np.mean([max(row - lam * COST) for row in acc]) + lam * limit
 
 
-def slopes(acc):
-    pairs = itertools.combinations(range(4), 2)
-    found = {(row[j] - row[i]) / (COST[j] - COST[i]) for i, j in pairs for row in acc}
-    return sorted({0.0} | {one for one in found if one > 0})
-
-
-def lowest_dual(acc, limit):
-    """The price at which the dual function is lowest: one of the slopes."""
-    return min(slopes(acc), key=lambda lam: dual(acc, lam, limit))
+def plans_within(acc, total):
+    """All plans of a table that cost no more, and what each reaches in all."""
+    plans = np.array(list(itertools.product(range(4), repeat=len(acc))))
+    plans = plans[COST[plans].sum(axis=1) <= total + 1e-9]
+    return plans, acc[np.arange(len(acc)), plans].sum(axis=1)
 
 
 def whole(acc, limit):
     """The best of all 256 plans within a budget."""
-    plans = np.array(list(itertools.product(range(4), repeat=len(acc))))
-    fits = COST[plans].sum(axis=1) <= limit * len(acc) + 1e-9
-    return acc[np.arange(len(acc)), plans].mean(axis=1)[fits].max()
+    return plans_within(acc, limit * len(acc))[1].max() / len(acc)
 
 
 def label(text, acc):
-    return COST[best_columns(acc, price(text))[0]]
+    return COST[oracle(acc, COST, price(text))[0]]
 
 
-def bill(text, acc):
-    return paid(acc, price(text))
+def spent(text, acc):
+    return bill(acc, COST, price(text))
 
 
 def least_price(text, acc):
     limit = number(text, r"spends ([\d.]+) per")
-    return min(lam for lam in slopes(acc) if paid(acc, lam) <= limit + 1e-9)
+    return min(lam for lam, above in between(acc, COST) if bill(acc, COST, above) <= limit + 1e-9)
 
 
 def bound(text, acc):
-    limit = budget(text)
-    return dual(acc, lowest_dual(acc, limit), limit)
+    return best_value(acc, COST, budget(text))
 
 
 def dual_at(text, acc):
@@ -86,17 +67,34 @@ def dual_at(text, acc):
 
 
 def dual_value(text, acc):
-    lam = lowest_dual(acc, budget(text))
+    lam = min(prices(acc, COST), key=lambda lam: dual(acc, lam, budget(text)))
     return max(acc[0] - lam * COST)
 
 
 def slackness(text, acc):
-    return price(text) * (budget(text) - paid(acc, price(text)))
+    return price(text) * (budget(text) - spent(text, acc))
 
 
 def subgradient(text, acc):
     up, down = (dual(acc, price(text) + step, budget(text)) for step in (1e-7, -1e-7))
     return (up - down) / 2e-7
+
+
+def gap(text, acc):
+    return bound(text, acc) - whole(acc, budget(text))
+
+
+def harm(text, acc):
+    total = number(text, r"^(\d+) answers")
+    who = "ABCD".index(re.search(r"does question ([A-D]) pay", text)[1])
+    plans, reached = plans_within(acc, total)
+    now = reached.max() - acc[who, plans[reached.argmax(), who]]
+    return plans_within(np.delete(acc, who, axis=0), total - 1)[1].max() - now
+
+
+def log(text, _):
+    rows = re.findall(r"^\d+ +(\d) +([\d.]+) +([01]) +(\d)$", text, re.M)
+    return sum(int(right) / float(p) for got, p, right, mine in rows if got == mine) / len(rows)
 
 
 def subsets(text, _):
@@ -135,7 +133,7 @@ def two_limits(text, _):
 
 SOLVED = {
     "label": label,
-    "bill": bill,
+    "bill": spent,
     "price": least_price,
     "bound": bound,
     "dual": dual_at,
@@ -146,6 +144,9 @@ SOLVED = {
     "curse": curse,
     "equal cost": equal_cost,
     "two limits": two_limits,
+    "whole": gap,
+    "harm": harm,
+    "log": log,
 }
 
 

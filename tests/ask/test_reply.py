@@ -1,11 +1,10 @@
 """What is read out of a reply: its answer, its tokens, and how sure the model was of them."""
 
-import asyncio
 import json
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from conftest import run_to_end
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -128,6 +127,4 @@ def test_an_event_stream_ends_when_it_says_so():
     async def read():
         return [event async for event in events(lines())]
 
-    # In a thread of its own: a browser's tests may have left a loop running in this one.
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(asyncio.run, read()).result() == [{"a": 1}, [2]]
+    assert run_to_end(read()) == [{"a": 1}, [2]]

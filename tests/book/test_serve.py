@@ -1,23 +1,18 @@
 """`make serve`: texts come compressed to those who accept it, and everything arrives whole."""
 
 import gzip
-import threading
 import urllib.request
 
 import pytest
-
-from serve import server
+from conftest import site
 
 
 @pytest.fixture
 def address(tmp_path):
     (tmp_path / "page.html").write_text("<p>price</p>" * 1000, encoding="utf-8")
     (tmp_path / "card.png").write_bytes(bytes(range(256)))
-    running = server(str(tmp_path), 0)
-    threading.Thread(target=running.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{running.server_port}"
-    running.shutdown()
-    running.server_close()
+    with site(tmp_path) as address:
+        yield address
 
 
 @pytest.mark.parametrize("accepted", ["gzip, br", "identity"])

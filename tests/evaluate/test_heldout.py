@@ -50,19 +50,16 @@ class Clairvoyant:
         return features.iloc[:, 0].to_numpy(dtype=int)
 
 
+def tried(responses, targets, budgets=BUDGETS, **options):
+    """Held out in two folds and without noise, if nothing else is said."""
+    return held_out(responses, targets, budgets, **{"noises": 0, "protocol": TWO} | options)
+
+
 def with_columns(responses, targets, budgets=BUDGETS, columns=None, protocol=TWO):
     """Held out with nobody to teach, so at once: the columns are given, or all the cheapest."""
     columns = np.zeros(responses.n) if columns is None else columns
-    learners = {"told": Clairvoyant()}
-    return held_out(
-        responses,
-        targets,
-        budgets,
-        learners=learners,
-        features=columns[:, None],
-        noises=0,
-        protocol=protocol,
-    )
+    told = {"learners": {"told": Clairvoyant()}, "features": columns[:, None]}
+    return tried(responses, targets, budgets, protocol=protocol, **told)
 
 
 def row(rows, policy, target):
@@ -102,10 +99,7 @@ def test_a_null_pays_nobody():
     probability 0.0003. Of a method that claims a gain in three of four draws, three or more do with
     probability 0.96.
     """
-    drawn = [
-        held_out(flat_null(60, s).sample(48, s), [3], BUDGETS, noises=1, protocol=TWO)
-        for s in range(6)
-    ]
+    drawn = [tried(flat_null(60, s).sample(48, s), [3], noises=1) for s in range(6)]
     assert sum(verdict(rows).startswith("Adaptive allocation pays") for rows in drawn) <= 1
     for policy in ("oracle", "label", "curve", "noise"):
         assert sum(row(rows, policy, 3).gain_low > 0 for rows in drawn) <= 2
@@ -141,8 +135,7 @@ def test_rows_are_those_of_a_plain_loop(answers_by_word):
             right[side, new], spent[side, new] = score.acc[new, labels], score.cost[labels]
         mix = adalib.best_mix(score.acc, score.cost, spent[side].mean()).expected(score.acc)
         gain[side] = right[side] - mix
-    learners = {"label": LabelPolicy()}
-    rows = held_out(few, [3], BUDGETS, learners=learners, features=phi, noises=0, protocol=THREE)
+    rows = tried(few, [3], learners={"label": LabelPolicy()}, features=phi, protocol=THREE)
     found, interval = row(rows, "label", 3), adalib.mean_interval(gain.mean(axis=0))
     assert (found.accuracy, found.cost) == pytest.approx((right.mean(), spent.mean()))
     assert (found.gain, found.gain_low, found.gain_high) == pytest.approx(
@@ -166,19 +159,15 @@ def test_copies_do_not_narrow_the_interval():
     """Three copies of every question are no more evidence than one; as questions of their own they
     would seem so."""
     once = beta_population(40, 0.5, 0.5).sample(8)
-    copies = {
-        name: np.repeat(getattr(once, name), 3, axis=0).tolist()
-        for name in ("questions", "golds", "answers")
-    }
+    fields = ("questions", "golds", "answers")
+    copies = {name: np.repeat(getattr(once, name), 3, axis=0).tolist() for name in fields}
     thrice = replace(once, ids=[str(i) for i in range(120)], **copies)
-    one, three, apart = (
-        row(
-            with_columns(responses, [1], (1, 4), protocol=Protocol(folds=2, groups=groups)),
-            "fixed",
-            1,
-        )
-        for responses, groups in ((once, None), (thrice, None), (thrice, range(120)))
-    )
+
+    def fixed(responses, groups):
+        protocol = Protocol(folds=2, groups=groups)
+        return row(with_columns(responses, [1], (1, 4), protocol=protocol), "fixed", 1)
+
+    one, three, apart = fixed(once, None), fixed(thrice, None), fixed(thrice, range(120))
     assert (three.accuracy, three.low, three.high) == pytest.approx(
         (one.accuracy, one.low, one.high)
     )
@@ -191,7 +180,7 @@ def test_a_family_that_was_never_seen_teaches_nothing():
     family = np.arange(360) % 12
     responses = two_answer(np.tile([0.98, 0.65, 0.02], 4)[family]).sample(32, seed=2)
     seen, unseen = (
-        held_out(responses, [6], BUDGETS, features=np.eye(12)[family], noises=0, protocol=protocol)
+        tried(responses, [6], features=np.eye(12)[family], protocol=protocol)
         for protocol in (THREE, Protocol(folds=3, groups=family))
     )
     assert verdict(seen).startswith("Adaptive allocation pays")
@@ -294,17 +283,8 @@ def doubtful():
 
 
 def curve(rest, signal, target=2.0, **options):
-    learners = {"curve": CurvePolicy()}
-    rows = held_out(
-        rest,
-        [target],
-        (1, 8),
-        features=PaidFeatures(signal, **options),
-        learners=learners,
-        noises=0,
-        protocol=THREE,
-    )
-    return row(rows, "curve", target)
+    asked = {"features": PaidFeatures(signal, **options), "learners": {"curve": CurvePolicy()}}
+    return row(tried(rest, [target], (1, 8), protocol=THREE, **asked), "curve", target)
 
 
 def test_the_answer_that_was_looked_at_is_in_the_vote_that_is_scored(doubtful):
@@ -319,9 +299,7 @@ def test_the_answer_that_was_looked_at_is_in_the_vote_that_is_scored(doubtful):
 def test_an_answer_that_is_thrown_away_is_paid_for_by_who_looked_at_it(doubtful):
     signal, rest = doubtful[0].values, doubtful[1]
     plain, counted = (
-        held_out(
-            rest, [2], (1, 8), features=PaidFeatures(signal, overhead=extra), noises=1, protocol=TWO
-        )
+        tried(rest, [2], (1, 8), features=PaidFeatures(signal, overhead=extra), noises=1)
         for extra in (0, 1)
     )
     for one, other in zip(plain, counted, strict=True):

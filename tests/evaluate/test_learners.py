@@ -17,6 +17,7 @@ from adalib.evaluate.verdict import judgements, reasons
 from adalib.sequential.published_rules import PEERS, TunedRules
 
 BUDGETS = (1, 4, 16)
+TWO = Protocol(folds=2)
 
 
 class UntilTwoAgree:
@@ -42,16 +43,10 @@ def few():
 
 def tried(responses, targets, budgets=BUDGETS, features=None, **protocol):
     """The rule, and its rows of two folds."""
-    rule, own_protocol = UntilTwoAgree(), Protocol(folds=2, **protocol)
-    rows = held_out(
-        responses,
-        targets,
-        budgets,
-        learners={"agree": rule},
-        features=features,
-        noises=0,
-        protocol=own_protocol,
-    )
+    rule = UntilTwoAgree()
+    about = {"learners": {"agree": rule}, "features": features}
+    two = Protocol(folds=2, **protocol)
+    rows = held_out(responses, targets, budgets, noises=0, protocol=two, **about)
     return rule, {row.target: row for row in rows if row.policy == "agree"}
 
 
@@ -133,14 +128,7 @@ ONES = np.ones(10)
 def test_a_learner_that_does_not_say_what_each_question_cost_is_refused(result):
     odd = {"odd": Namespace(trial=lambda *_: result)}
     with pytest.raises(ValueError, match=r"'odd'.*\b1\b.*\b10\b"):
-        held_out(
-            flat_null(20).sample(32),
-            [2],
-            BUDGETS,
-            learners=odd,
-            noises=0,
-            protocol=Protocol(folds=2),
-        )
+        held_out(flat_null(20).sample(32), [2], BUDGETS, learners=odd, noises=0, protocol=TWO)
 
 
 def test_answers_are_played_back_in_parts(few, monkeypatch):
@@ -162,13 +150,9 @@ def test_answers_are_played_back_in_parts(few, monkeypatch):
 
 
 def test_stopping_policies_meet_their_targets():
-    answers, learners = (
-        beta_population(300, 1.5, 1.0).sample(32),
-        planning_policies() | stopping_policies(),
-    )
-    rows = held_out(
-        answers, [2, 4], BUDGETS, learners=learners, noises=0, protocol=Protocol(folds=2)
-    )
+    answers = beta_population(300, 1.5, 1.0).sample(32)
+    learners = planning_policies() | stopping_policies()
+    rows = held_out(answers, [2, 4], BUDGETS, learners=learners, noises=0, protocol=TWO)
     by_name = {(row.policy, row.target): row for row in rows}
     # Votes say much about questions of which the text says nothing.
     assert by_name["priced_votes", 4].gain > by_name["curve", 4].gain + 0.01
@@ -183,10 +167,8 @@ def test_stopping_policies_meet_their_targets():
 
 
 def test_where_votes_say_nothing_nothing_pays():
-    answers, protocol = flat_null(60).sample(32), Protocol(folds=2)
-    flat = held_out(
-        answers, [3], BUDGETS, learners=stopping_policies(), noises=0, protocol=protocol
-    )
+    answers, learners = flat_null(60).sample(32), stopping_policies()
+    flat = held_out(answers, [3], BUDGETS, learners=learners, noises=0, protocol=TWO)
     assert judgements(flat)[0].word() != "pays"
     assert np.abs([row.gain for row in flat if row.policy in STOPPING]).max() < 0.03
 

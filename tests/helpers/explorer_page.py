@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
 from random_tables import averages
 
 from adalib.evaluate.baselines import best_mix
@@ -16,6 +16,9 @@ from adalib.explorer import page as write_page
 from adalib.explorer.static import script
 from adalib.solve.oracle import oracle_labels
 from adalib.table import UtilityTable
+
+if TYPE_CHECKING:  # it is not there when the core's tests run with the oldest libraries
+    from playwright.sync_api import Page
 
 STEPS = ["ArrowRight", "PageUp", "PageUp", "ArrowRight", "PageUp", "PageUp", "ArrowLeft", "PageUp"]
 

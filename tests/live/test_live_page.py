@@ -1,11 +1,8 @@
 """Cells that run in the page, in a real browser, over HTTP, with every other host cut off."""
 
-import functools
-import http.server
-import threading
-
 import nbformat
 import pytest
+from conftest import site
 
 import adalib
 
@@ -21,13 +18,8 @@ def served(html):
             "where pip cannot download, it says what else to do",
             pytrace=False,
         )
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(html))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with site(html) as address:
+        yield address
 
 
 class Live:

@@ -19,7 +19,7 @@ import openai
 import psutil
 import pytest
 import uvicorn
-from conftest import run_to_end, wait_until
+from conftest import in_own_thread, run_to_end, wait_until
 from random_tables import timed_answers
 from upstream import Upstream, listening
 
@@ -686,7 +686,7 @@ def test_a_check_says_what_the_upstream_can_do(stopping, tmp_path, capsys, able)
     upstream = Upstream(tokens=(12,), logprobs=able, pace=0.05 if able else 0.0)
     upstream.streams = able
     with listening(upstream.app()) as url:
-        assert in_a_thread(server_module.serve, tmp_path, url, "m", port=0, check=True) is None
+        assert in_own_thread(server_module.serve, tmp_path, url, "m", port=0, check=True) is None
     lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert list(lines) == ["streams", "log-probabilities", "can be cancelled"]
     assert {said.split(",")[0] for said in lines.values()} == {"yes" if able else "no"}
@@ -694,13 +694,7 @@ def test_a_check_says_what_the_upstream_can_do(stopping, tmp_path, capsys, able)
     assert upstream.cancelled == able
     upstream.status = 401
     with listening(upstream.app()) as url, pytest.raises(ValueError, match="HTTP 401"):
-        in_a_thread(server_module.serve, tmp_path, url, "m", port=0, check=True)
-
-
-def in_a_thread(call, *given, **options):
-    """Call in a thread: a browser of another test may run its event loop in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(call, *given, **options).result()
+        in_own_thread(server_module.serve, tmp_path, url, "m", port=0, check=True)
 
 
 @pytest.mark.parametrize("closed", [False, True])

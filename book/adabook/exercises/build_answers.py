@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adabook.exercises.behaviour import Build
-from adabook.exercises.cases import PRICED, Case, Inputs, oracle, spent
+from adabook.exercises.cases import PRICED, Case, Inputs, by_hand, oracle, spent
 
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
@@ -104,7 +104,7 @@ EXERCISES["motivation", "subsets"] = Build(
             {"answers": ["", "7", "8"], "gold": "7", "b": 2},
             {"answers": ["8", "8", "7"], "gold": "7", "b": 3},
         ],
-        valid=lambda case: case["b"] <= len(case["answers"]),
+        valid=lambda answers, b, **_: b <= len(answers),
     ),
     brute_force=_all_subsets,
     hint="take every way to pick b of the answers, vote in each, and average",
@@ -156,7 +156,6 @@ EXERCISES["learning", "label policy"] = Build(
     inputs=PRICED.turned(
         _learn_known,
         {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")},
-        valid=PRICED.valid,
     ),
     brute_force=_nearest,
     hint=(
@@ -230,18 +229,14 @@ EXERCISES["stopping", "induct"] = Build(
         draw=_draw_stops,
         axes={},
         nasty=[
-            {
-                "worth": np.array([[0.5, 0.25], [1.0, 0.0]]),
-                "moves": np.full((1, 2, 2), 0.5),
-                "lam": 0.125,
-            },
-            {
-                "worth": np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]),
-                "moves": np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.75, 0.25], [0.25, 0.75]]]),
-                "lam": 0.0625,
-            },
+            by_hand(worth=[[0.5, 0.25], [1.0, 0.0]], moves=[[[0.5, 0.5], [0.5, 0.5]]], lam=0.125),
+            by_hand(
+                worth=[[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]],
+                moves=[[[1.0, 0.0], [0.0, 1.0]], [[0.75, 0.25], [0.25, 0.75]]],
+                lam=0.0625,
+            ),
         ],
-        valid=lambda case: bool((case["moves"].sum(axis=2) == 1).all() and case["lam"] >= 0),
+        valid=lambda moves, lam, **_: (moves.sum(axis=2) == 1).all() and lam >= 0,
     ),
     brute_force=_best_rule,
     hint=(
@@ -281,17 +276,8 @@ EXERCISES["estimation", "cross-fit"] = Build(
     inputs=PRICED.turned(
         _second_half,
         {"first": ("question", "budget"), "second": ("question", "budget"), "cost": ("budget",)},
-        [
-            {
-                "first": np.array([[0.0, 1.0]]),
-                "second": np.array([[1.0, 0.0]]),
-                "cost": np.array([1.0, 2.0]),
-                "lam": 0.0,
-            }
-        ],
-        valid=lambda case: PRICED.valid(
-            {**case, "acc": np.concatenate([case["first"], case["second"]])}
-        ),
+        [by_hand(first=[[0.0, 1.0]], second=[[1.0, 0.0]], cost=[1.0, 2.0], lam=0.0)],
+        valid=lambda first, second, **case: PRICED.valid(np.vstack([first, second]), **case),
     ),
     brute_force=lambda first, second, *price: (
         (_one_way(first, second, *price) + _one_way(second, first, *price)) / 2

@@ -28,6 +28,11 @@ _ATTEMPTS = 400  # at making a case smaller
 _GRIDS = (1, 2, 8, 64)  # numbers are rounded to multiples of one over these
 
 
+def by_hand(**values: Any) -> Case:
+    """A case written down: its lists become arrays."""
+    return {name: np.array(one) if isinstance(one, list) else one for name, one in values.items()}
+
+
 class Broken(Exception):  # noqa: N818 (it is the reader's function that is broken)
     """A reader's function did not come back with a value; the text says how."""
 
@@ -41,7 +46,7 @@ class Late(BaseException):
 
 @dataclass(frozen=True)
 class Inputs:
-    """A family of inputs: how to draw one, its axes by name, and which smaller ones are valid.
+    """A family of inputs: how to draw one, its axes by name, and whether a smaller one is valid.
 
     ``nasty`` inputs break what was not thought through; they are tried first.
     """
@@ -49,7 +54,7 @@ class Inputs:
     draw: Callable[[np.random.Generator], Case]
     axes: Mapping[str, tuple[str, ...]]
     nasty: Sequence[Case] = ()
-    valid: Callable[[Case], bool] = lambda case: True
+    valid: Callable[..., Any] = lambda **case: True
 
     def cases(self, count: int) -> Iterator[Case]:
         """The nasty inputs, and then ``count`` random ones, the same every time."""
@@ -67,10 +72,10 @@ class Inputs:
         make: Callable[..., Case],
         axes: Mapping[str, tuple[str, ...]],
         nasty: Sequence[Case] = (),
-        **more: Any,
+        valid: Callable[..., Any] | None = None,
     ) -> Inputs:
         """Other inputs, made from these: ``make(rng, **case)`` makes one."""
-        return Inputs(lambda rng: make(rng, **self.draw(rng)), axes, nasty, **more)
+        return Inputs(lambda rng: make(rng, **self.draw(rng)), axes, nasty, valid or self.valid)
 
 
 def apply(function: Callable, values: Mapping[str, Any]) -> Any:
@@ -142,7 +147,7 @@ def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
         simpler = False
         for smaller in islice(_smaller(case, inputs.axes), attempts):
             attempts -= 1
-            if inputs.valid(smaller) and fails(smaller):
+            if inputs.valid(**smaller) and fails(smaller):
                 case = smaller
                 simpler = True
                 break
@@ -268,21 +273,18 @@ def _drawn(rng: np.random.Generator, priced: bool = False, targeted: bool = Fals
     return case
 
 
-_FLAT = {"acc": np.full((2, 3), 0.5), "cost": np.array([1.0, 2.0, 4.0])}
-_TIED = {"acc": np.array([[0.25, 0.5, 1.0], [0.0, 0.25, 0.25]]), "cost": np.array([1.0, 2.0, 4.0])}
-_DIPS = {"acc": np.array([[0.75, 0.25, 0.5], [0.5, 0.25, 1.0]]), "cost": np.array([1.0, 4.0, 16.0])}
-_TWINS = {"acc": np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]), "cost": np.array([1.0, 16.0])}
+_FLAT = by_hand(acc=[[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]], cost=[1.0, 2.0, 4.0])
+_TIED = by_hand(acc=[[0.25, 0.5, 1.0], [0.0, 0.25, 0.25]], cost=[1.0, 2.0, 4.0])
+_DIPS = by_hand(acc=[[0.75, 0.25, 0.5], [0.5, 0.25, 1.0]], cost=[1.0, 4.0, 16.0])
+_TWINS = by_hand(acc=[[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]], cost=[1.0, 16.0])
 
 
-def _sound(case: Case) -> bool:
+def _sound(
+    acc: np.ndarray, cost: np.ndarray, lam: float = 0.0, budget: float = np.inf, **_: Any
+) -> bool:
     """Whether a table is one, of any number of questions."""
-    return bool(
-        (np.diff(case["cost"]) > 0).all()
-        and ((case["acc"] >= 0) & (case["acc"] <= 1)).all()
-        and case["cost"][0] >= 1
-        and case.get("lam", 0) >= 0
-        and case.get("budget", np.inf) >= case["cost"][0]
-    )
+    rises = (np.diff(cost) > 0).all() and cost[0] >= 1
+    return bool(rises and ((acc >= 0) & (acc <= 1)).all() and lam >= 0 and budget >= cost[0])
 
 
 def _inputs(nasty: Sequence[Case], **asked: bool) -> Inputs:
@@ -325,11 +327,10 @@ TARGETED_AND_PRICED = _inputs(
 )
 
 
-def sketch(got: Sequence[int], best: Sequence[int], case: Case) -> str:
+def sketch(
+    got: Sequence[int], best: Sequence[int], acc: np.ndarray, cost: np.ndarray, lam: float
+) -> str:
     """Draw every question's net values, one column per budget, with yours and the best marked."""
-    acc = case["acc"]
-    cost = case["cost"]
-    lam = case["lam"]
     got = np.ravel(got).tolist()
     best = list(best)
     lines = [f"price {lam:g}; net values (accuracy - price * cost):"]

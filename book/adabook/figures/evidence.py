@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from adabook.figures.shapes import GREY, Values, dots, drag, level, line, panels
+from adabook.figures.shapes import GREY, Values, dots, drag, level, line
 from adabook.figures.style import CLAIMED, POLICY
 
 _SYMBOLS = ("circle", "diamond", "square")  # of policies that share a colour
@@ -21,7 +21,6 @@ _POINT_BAND: dict[str, Any] = {
     "line_width": 0,
     "layer": "below",
 }
-_EVERY_PANEL: dict[str, Any] = {"row": "all", "col": 1}
 _NAME_WIDTH = 8  # letters; longer names of places would meet on a phone
 
 
@@ -71,50 +70,32 @@ def drag_samples(
 
 def gains(
     places: Sequence[str],
-    groups: Mapping[str, Mapping[str, ArrayLike]],
+    estimates: Mapping[str, ArrayLike],
     x_title: str,
-    policies: Mapping[str, str] | None = None,
+    policies: Mapping[str, str],
 ) -> go.Figure:
-    """Draw gains over the best mix at equal cost, in points with intervals, a panel per group.
+    """Draw gains over the best mix at equal cost, in points with intervals, at every place.
 
-    ``policies`` says whose colour a name has that is no policy's. Within the band a gain is less
-    than a point."""
+    ``policies`` says whose colour a name has. Within the band a gain is less than a point."""
     names = ["<br>".join(textwrap.wrap(place, _NAME_WIDTH)) for place in places]
-    parts = [_gain_dots(names, group, policies or {}) for group in groups.values()]
-    fig = panels(parts, list(groups), spacing=0.1 if len(groups) < 4 else 0.07)
-    fig.add_hrect(y0=-1, y1=1, **_POINT_BAND, **_EVERY_PANEL)
-    level(fig, y=0, dash="solid", **_EVERY_PANEL)
-    ends = _percentage_points([list(group.values()) for group in groups.values()])
+    in_points = {name: _percentage_points(estimate) for name, estimate in estimates.items()}
+    fig = go.Figure()
+    drawn: list[str] = []
+    for name, values in in_points.items():
+        policy = policies[name]
+        # Names that share a policy's colour differ in their symbols.
+        symbol = _SYMBOLS[drawn.count(policy)]
+        hover = "%{x}: %{y:+.1f} points"
+        fig.add_trace(dots(names, values, name, POLICY[policy], symbol=symbol, hovertemplate=hover))
+        drawn.append(policy)
+    fig.add_hrect(y0=-1, y1=1, **_POINT_BAND)
+    level(fig, y=0, dash="solid")
+    ends = np.array(list(in_points.values()))
     span = [min(np.nanmin(ends), -1) - 0.4, max(np.nanmax(ends), 1) + 0.4]
     fig.update_yaxes(title="points", tickformat="+.0f", dtick=2, zeroline=False, range=span)
     # Plotly would read "1, 16" as the number 116.
     fig.update_xaxes(title=x_title, type="category")
+    legend = {"y": 1.14}
     return fig.update_layout(
-        scattermode="group",
-        scattergap=0.4,
-        height=150 + 210 * len(groups),
-        margin={"t": 70},
-        legend={"y": 1 + 0.14 / len(groups)},
+        scattermode="group", scattergap=0.4, height=520, margin={"t": 70}, legend=legend
     )
-
-
-def _gain_dots(
-    places: Sequence[str], group: Mapping[str, ArrayLike], policies: Mapping[str, str]
-) -> list[go.Scatter]:
-    """Draw one panel of `gains`; names that share a policy's colour differ in their symbols."""
-    traces = []
-    drawn: list[str] = []
-    for name, estimate in group.items():
-        policy = policies.get(name, name)
-        trace = dots(
-            places,
-            _percentage_points(estimate),
-            name,
-            POLICY[policy],
-            size=9,
-            symbol=_SYMBOLS[drawn.count(policy)],
-            hovertemplate="%{x}: %{y:+.1f} points",
-        )
-        traces.append(trace)
-        drawn.append(policy)
-    return traces

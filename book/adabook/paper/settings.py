@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -149,11 +149,6 @@ PAPER_WAY: dict[str, Any] = {"estimator": "windows", "ties": "first"}
 TARGETS = (1.5, 2.0, 3.0)
 
 
-def kind(name: str) -> Literal["real", "simulated"]:
-    """Whether a setting is "real" or "simulated"."""
-    return "simulated" if name in PAPER_SETTINGS else "real"
-
-
 @cache
 def answers(name: str) -> Responses:
     """The answers of a setting, real or simulated."""
@@ -236,21 +231,19 @@ def shelf() -> list[dict[str, Any]]:
     from adalib.explorer.data import setting  # here, because most chapters need no explorer
 
     described = []
-    for name in dict.fromkeys([*REAL, *BENCHMARKS, *SETTINGS]):
+    for name in (*REAL, *BENCHMARKS, *PAPER_SETTINGS):
+        simulated = name in PAPER_SETTINGS
         title = _TITLES.get(name, name)
         about = ""
-        if name in PAPER_SETTINGS:
+        if simulated:
             title = f"{PAPER[name]['title']} (simulated)"
-            about = (
-                "A simulated stand-in, tuned to the paper's tables; see the appendix on "
-                "simulated settings."
-            )
+            about = "A simulated stand-in, tuned to the paper's tables; the data cards say how."
         one = setting(
             utility(name),
             responses=answers(name),
             name=name,
             title=title,
-            kind=kind(name),
+            kind="simulated" if simulated else "real",
             about=about,
         )
         if name in _STORIES:
