@@ -76,6 +76,12 @@ def lean(extra, *words):
     return [sys.executable, "-c", HIDE.format(hidden=hidden, words=list(words))]
 
 
+def run(extra, command, **places):
+    """Run a command with the libraries of one extra, with paths for its words in capitals."""
+    words = [str(places.get(word, word)) for word in command.split()]
+    return subprocess.run(lean(extra, *words), capture_output=True, text=True, cwd=ROOT)
+
+
 def test_a_vote_is_served(tmp_path):
     few = load("word-fewshot").take(range(0, 372, 12))
     Router.fit(few, budget=3).save(tmp_path / "router")
@@ -122,9 +128,7 @@ def test_a_command_names_the_extra_that_it_misses(tmp_path, installed, command):
     file = tmp_path / "formulas.jsonl"
     line = {"id": "1", "question": "?", "gold": "2", "answers": [r"\sqrt{4}", "2", "x^2"]}
     file.write_text(json.dumps(line) + "\n")
-    places = {"FORMULAS": str(file), "OUT": str(tmp_path / "out")}
-    words = [places.get(word, word) for word in command.split()]
-    done = subprocess.run(lean(installed, *words), capture_output=True, text=True, cwd=ROOT)
+    done = run(installed, command, FORMULAS=file, OUT=tmp_path / "out")
     assert done.returncode == 2
     wanted = f"adalib-book[{NEEDS[command]}] @ {ROOT.as_uri()}"  # no index has the name
     assert f"run pip install '{wanted}'" in done.stderr
@@ -148,9 +152,7 @@ def test_what_an_extra_is_enough_for(tmp_path, installed, command):
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     (tmp_path / "numbers.jsonl").write_text(text)
-    places = {"NUMBERS": str(tmp_path / "numbers.jsonl"), "OUT": str(tmp_path / "out")}
-    words = [places.get(word, word) for word in command.split()]
-    done = subprocess.run(lean(installed, *words), capture_output=True, text=True, cwd=ROOT)
+    done = run(installed, command, NUMBERS=tmp_path / "numbers.jsonl", OUT=tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -216,25 +216,25 @@ def _with_another_budget(rng: np.random.Generator, acc: np.ndarray, **case: Any)
 _TWO_BUDGETS = TARGETED.turned(
     _with_another_budget,
     TARGETED.axes,
-    valid=lambda case: bool(
-        TARGETED.valid({"acc": case["acc"], "cost": case["cost"], "budget": case["low"]})
-        and case["low"] <= case["high"]
-        and 0 <= case["share"] <= 1
+    valid=lambda acc, cost, low, high, share: (
+        TARGETED.valid(acc, cost, budget=low) and low <= high and 0 <= share <= 1
     ),
 )
 
 
-def _mixture_objects(case: Case) -> dict[str, Any]:
+def _mixture_objects(low: float, high: float, share: float, **case: Any) -> dict[str, Any]:
     """Two budgets and the one between, their best values, and the price of the last."""
     path = frontier(case["acc"], case["cost"])
-    mixed = path.at(case["share"] * case["low"] + (1 - case["share"]) * case["high"])
-    values = {"value_low": path.at(case["low"]).bound, "value_high": path.at(case["high"]).bound}
-    return {**case, **values, "value_mix": mixed.bound, "lam": mixed.lam}
+    mixed = path.at(share * low + (1 - share) * high)
+    values = {"value_low": path.at(low).bound, "value_high": path.at(high).bound}
+    asked = {"low": low, "high": high, "share": share}
+    return {**case, **asked, **values, "value_mix": mixed.bound, "lam": mixed.lam}
 
 
-def _classes_objects(case: Case) -> dict[str, Any]:
+def _classes_objects(
+    acc: np.ndarray, cost: np.ndarray, low: float, high: float, **_: Any
+) -> dict[str, Any]:
     """Two classes with a budget each, their best values, and the price of both together."""
-    acc, cost, low, high = (case[name] for name in ("acc", "cost", "low", "high"))
     left, right = acc, acc[::-1, ::-1][: max(len(acc) // 2, 1)]
     share = len(left) / (len(left) + len(right))
     both = frontier(np.vstack([left, right]), cost).at(share * low + (1 - share) * high)
@@ -294,13 +294,11 @@ PROOFS: dict[str, Proof] = {
                 "guess": ("question", "budget"),
                 "cost": ("budget",),
             },
-            valid=lambda case: bool(
-                np.abs(case["acc"] - case["guess"]).max() <= case["error"]
-                and (np.diff(case["cost"]) > 0).all()
-                and case["lam"] >= 0
+            valid=lambda acc, guess, cost, lam, error: (
+                np.abs(acc - guess).max() <= error and (np.diff(cost) > 0).all() and lam >= 0
             ),
         ),
-        objects=lambda case: {
+        objects=lambda **case: {
             **case,
             "plan": oracle_labels(case["guess"], case["cost"], case["lam"]),
         },

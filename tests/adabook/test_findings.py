@@ -6,12 +6,11 @@ import pytest
 from record_findings import votes
 
 import adalib
-from adabook.findings import (
-    BUDGET,
-    gains,
-)
+from adabook.findings import BUDGET, gains
+from adabook.paper import models
 from adabook.paper.settings import benchmark
 from adabook.recorded import recorded
+from adabook.scoreboard import SET, figures
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +61,13 @@ def test_the_words_about_the_findings_follow_the_record(found):
     for name in ("gsm8k-1.5b", "math-1.5b", "gsm8k-gpt4omini"):
         assert gain[name, "", "watching votes"] > max(gain[name, "", policy] for policy in text)
     assert gain[(*strong, "watching all signals")] > gain[(*strong, "oracle")]
+
+
+def test_the_scoreboard_has_what_the_record_of_models_has():
+    same = {"mix": "mix", "oracle": "oracle", "recipe": "label", "noise": "noise"}
+    same |= {"curves": "curve", "watching": "votes"}
+    kept = models.frame().query("paid == 'answers' and taught == 1000")
+    kept = kept[(kept.set == SET) & (kept.target == BUDGET)]
+    columns = ["cost", "accuracy", "gain", "low", "high"]
+    there = kept.set_index("policy").loc[list(same.values()), columns].to_numpy()
+    assert figures().loc[list(same), columns].to_numpy() == pytest.approx(there, abs=1e-9)

@@ -83,7 +83,7 @@ class Construction:
         return _unless_late(lambda: self.judge(mine))
 
 
-def same(got: Any, best: Any, case: Case | None = None) -> str | None:
+def same(got: Any, best: Any, **_: Any) -> str | None:
     """Compare what a function returned with what is best: None if they agree, else what differs.
 
     >>> same([1, 2], np.array([1.0, 2.0])), same([1], [1, 2]), same("x", 2.0)
@@ -108,9 +108,9 @@ def same(got: Any, best: Any, case: Case | None = None) -> str | None:
 class Build:
     """An exercise whose answer is a function, judged against brute force.
 
-    ``mistakes`` are functions too, by the name of each mistake. ``judge(got, best, case)`` says
-    what is wrong, or None; ``picture(got, best, case)`` draws a case where a list of its values is
-    not enough.
+    ``mistakes`` are functions too, by the name of each mistake. ``judge(got, best, **case)``
+    says what is wrong, or None; ``picture(got, best, **case)`` draws a case where a list of its
+    values is not enough.
 
     >>> numbers = Inputs(lambda rng: {"x": rng.normal(size=3)}, {"x": ("place",)})
     >>> mistakes = {"that is the smallest": min}
@@ -124,8 +124,8 @@ class Build:
     hint: str
     more: str
     mistakes: Mapping[str, Callable[..., Any]]
-    judge: Callable[[Any, Any, Case], str | None] = same
-    picture: Callable[[Any, Any, Case], str] | None = None
+    judge: Callable[..., str | None] = same
+    picture: Callable[..., str] | None = None
     points = 3
 
     def fault(self, function: Any) -> Verdict:
@@ -171,8 +171,11 @@ class Build:
         )
         named = next(known_mistakes, None)
         best = apply(self.brute_force, case)
-        draw = self.picture or (lambda got, best, case: described(case, yours=got, best=best))
-        return Fault(named or f"{what}; {self.hint}", draw(got, best, case))
+        if self.picture:
+            picture = self.picture(got, best, **case)
+        else:
+            picture = described(case, yours=got, best=best)
+        return Fault(named or f"{what}; {self.hint}", picture)
 
     def _wrong(self, function: Callable[..., Any], case: Case) -> str | None:
         """What is wrong with a function on one input."""
@@ -184,7 +187,7 @@ class Build:
         if got is None and best is not None:
             return "it returned nothing; is a return statement missing"
         try:
-            return self.judge(got, best, case)
+            return self.judge(got, best, **case)
         except (TypeError, ValueError, IndexError):
             return f"it returned {got!r}"
 
@@ -201,10 +204,10 @@ class Build:
 class Proof:
     """An exercise whose answer is a chain ``first <= ... <= last``, in any number of steps.
 
-    ``objects`` makes from an input all that a line may name. A step that fails is shown with the
-    smallest case; ``mistakes`` are lines typically written. Where every step holds, that is said,
-    and no more: whether the steps are argued, a person has to read. ``jump`` asks for the idea
-    where a chain has no line between its two sides.
+    ``objects(**case)`` makes from an input all that a line may name. A step that fails is shown
+    with the smallest case; ``mistakes`` are lines typically written. Where every step holds, that
+    is said, and no more: whether the steps are argued, a person has to read. ``jump`` asks for the
+    idea where a chain has no line between its two sides.
 
     >>> def draw(rng):
     ...     a, b, c = np.sort(rng.random(3)).tolist()
@@ -217,7 +220,7 @@ class Proof:
     """
 
     inputs: Inputs
-    objects: Callable[[Case], dict[str, Any]]
+    objects: Callable[..., dict[str, Any]]
     first: Line
     last: Line
     jump: str
@@ -232,7 +235,7 @@ class Proof:
         lines = [part for part in parts if not isinstance(part, str)]
         if len(lines) < 2 or not all(map(callable, lines)):
             return "give a list of lines, each a function such as lambda acc, lam: ..."
-        names = set(self.objects(next(self.inputs.cases(1))))
+        names = set(self.objects(**next(self.inputs.cases(1))))
         for number, line in enumerate(lines, 1):
             others = set(inspect.signature(line).parameters) - names
             if others:
@@ -268,11 +271,11 @@ class Proof:
             if any(self._is(line, mistake) for line in chain)
         )
         named = next(known_mistakes, self.hint)
-        return Fault(f"{what}; {named}", described(self.objects(case)))
+        return Fault(f"{what}; {named}", described(self.objects(**case)))
 
     def _breaks(self, chain: list[Line], case: Case) -> tuple[int, str] | None:
         """The first place at which a chain does not hold: its number, and what happens there."""
-        objects = self.objects(case)
+        objects = self.objects(**case)
         values = []
         for number, line in enumerate(chain, 1):
             try:
@@ -301,7 +304,7 @@ class Proof:
     @cached_property
     def _some_objects(self) -> list[dict[str, Any]]:
         """What a line may name, in some cases."""
-        return [self.objects(case) for case in self.inputs.first(_ALIKE)]
+        return [self.objects(**case) for case in self.inputs.first(_ALIKE)]
 
 
 @lru_cache(maxsize=128)

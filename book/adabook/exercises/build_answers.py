@@ -104,7 +104,7 @@ EXERCISES["motivation", "subsets"] = Build(
             {"answers": ["", "7", "8"], "gold": "7", "b": 2},
             {"answers": ["8", "8", "7"], "gold": "7", "b": 3},
         ],
-        valid=lambda case: case["b"] <= len(case["answers"]),
+        valid=lambda answers, b, **_: b <= len(answers),
     ),
     brute_force=_all_subsets,
     hint="take every way to pick b of the answers, vote in each, and average",
@@ -156,7 +156,6 @@ EXERCISES["learning", "label policy"] = Build(
     inputs=PRICED.turned(
         _learn_known,
         {**PRICED.axes, "known": ("question", "feature"), "new": ("asked", "feature")},
-        valid=PRICED.valid,
     ),
     brute_force=_nearest,
     hint=(
@@ -241,7 +240,7 @@ EXERCISES["stopping", "induct"] = Build(
                 "lam": 0.0625,
             },
         ],
-        valid=lambda case: bool((case["moves"].sum(axis=2) == 1).all() and case["lam"] >= 0),
+        valid=lambda moves, lam, **_: (moves.sum(axis=2) == 1).all() and lam >= 0,
     ),
     brute_force=_best_rule,
     hint=(
@@ -289,9 +288,7 @@ EXERCISES["estimation", "cross-fit"] = Build(
                 "lam": 0.0,
             }
         ],
-        valid=lambda case: PRICED.valid(
-            {**case, "acc": np.concatenate([case["first"], case["second"]])}
-        ),
+        valid=lambda first, second, **case: PRICED.valid(np.vstack([first, second]), **case),
     ),
     brute_force=lambda first, second, *price: (
         (_one_way(first, second, *price) + _one_way(second, first, *price)) / 2

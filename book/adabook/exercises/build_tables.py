@@ -80,7 +80,9 @@ EXERCISES["oracle", "oracle"] = Build(
 )
 
 
-def _judge_price(got: Any, best: float, case: Case) -> str | None:
+def _judge_price(
+    got: Any, best: float, acc: np.ndarray, cost: np.ndarray, budget: float
+) -> str | None:
     """Accept the lowest price at which the oracle keeps the budget, within 1e-4."""
     got = float(np.asarray(got).item())
     if not 0 <= got < np.inf:
@@ -88,8 +90,8 @@ def _judge_price(got: Any, best: float, case: Case) -> str | None:
     # The best price is a ratio: unless it is a short binary number its last digits are rounded, and
     # may differ.
     least = best if best * 2**20 % 1 == 0 else best - 16 * np.spacing(best)
-    paid = bill(case["acc"], case["cost"], got)
-    if got < least and paid > case["budget"] + 1e-9:
+    paid = bill(acc, cost, got)
+    if got < least and paid > budget + 1e-9:
         near = (
             "; give the high end, or round up (for adalib.average_cost 1e-12 is a tie)"
             if got > best - 1e-4
@@ -153,10 +155,10 @@ def _with_points_on_the_line(acc: np.ndarray, cost: np.ndarray) -> list[int]:
     return np.flatnonzero(np.any(tied, axis=0)).tolist()
 
 
-def _judge_corners(got: Any, best: Any, case: Case) -> str | None:
+def _judge_corners(got: Any, best: Any, acc: np.ndarray, cost: np.ndarray) -> str | None:
     """Accept all corners, with or without points on the line between two of them."""
     columns = np.asarray(got).ravel().tolist()
-    on_the_line = _with_points_on_the_line(case["acc"], case["cost"])
+    on_the_line = _with_points_on_the_line(acc, cost)
     # More expensive columns that tie with the last one gain nothing, so none is worth a price.
     last = best[-1]
     allowed = set(best) | {j for j in on_the_line if j < last}
@@ -176,7 +178,6 @@ EXERCISES["budgets", "envelope"] = Build(
             {"acc": np.array([0.5, 0.5, 0.25]), "cost": np.array([1.0, 2.0, 4.0])},
             {"acc": np.array([0.0, 0.25, 0.5]), "cost": np.array([1.0, 2.0, 3.0])},
         ],
-        valid=PRICED.valid,
     ),
     brute_force=_winners,
     hint=(
@@ -207,7 +208,7 @@ def _points(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
     return sorted({(round(spent(cost, plan), 9), round(spent(acc, plan), 9)) for plan in plans})
 
 
-def _judge_points(got: Any, best: Any, case: Case) -> str | None:
+def _judge_points(got: Any, best: Any, **_: Any) -> str | None:
     """Accept the points of the frontier as pairs, in their order."""
     points = np.asarray(got, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
@@ -225,9 +226,7 @@ def _mean_curve(acc: np.ndarray, cost: np.ndarray) -> list[tuple[float, float]]:
 
 
 EXERCISES["budgets", "frontier"] = Build(
-    inputs=PRICED.turned(
-        lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes, valid=PRICED.valid
-    ),
+    inputs=PRICED.turned(lambda rng, acc, cost, lam: {"acc": acc, "cost": cost}, PRICED.axes),
     brute_force=_points,
     hint=(
         "collect the steps of all envelopes, sort them by slope, and add up costs and gains, "
@@ -279,12 +278,11 @@ def _one_coin(acc: np.ndarray, cost: np.ndarray, budget: float, toss: bool = Tru
 _ROUGH = 1e-5
 
 
-def _judge_coin(got: Any, best: Any, case: Case) -> str | None:
+def _judge_coin(
+    got: Any, best: Any, acc: np.ndarray, cost: np.ndarray, budget: float
+) -> str | None:
     """Accept any plan within the budget that splits at most one question and reaches the bound."""
     plan = np.asarray(got, dtype=float)
-    acc = case["acc"]
-    cost = case["cost"]
-    budget = case["budget"]
     if plan.shape != acc.shape:
         return (
             f"it must return chances of shape {acc.shape}, one row per question and one "
@@ -346,13 +344,11 @@ def _dual(acc: np.ndarray, cost: np.ndarray, lam: float, budget: float) -> float
 _DIFFERENCE = 2e-3
 
 
-def _judge_slope(got: Any, best: float, case: Case) -> str | None:
+def _judge_slope(
+    got: Any, best: float, acc: np.ndarray, cost: np.ndarray, lam: float, budget: float
+) -> str | None:
     """Accept the slope of any line through G that nowhere lies above G."""
     slope = float(np.asarray(got).item())
-    acc = case["acc"]
-    cost = case["cost"]
-    lam = case["lam"]
-    budget = case["budget"]
     here = _dual(acc, cost, lam, budget)
     for other in (*prices(acc, cost), lam / 2, lam + 2):
         line = here + slope * (other - lam)
@@ -390,7 +386,7 @@ EXERCISES["test", "best mix"] = Build(
             },
             {"means": np.array([0.5, 0.25]), "cost": np.array([1.0, 2.0]), "budget": 2.0},
         ],
-        valid=lambda case: TARGETED.valid({**case, "acc": case["means"]}),
+        valid=lambda means, **case: TARGETED.valid(means, **case),
     ),
     brute_force=lambda means, cost, budget: best_value(means[None], cost, budget),
     hint=(
@@ -454,9 +450,9 @@ EXERCISES["costs", "joined"] = Build(
             "large": ("question", "many"),
             "large_cost": ("many",),
         },
-        valid=lambda case: bool(
-            np.diff(np.sort(np.append(case["small_cost"], case["large_cost"]))).all()
-        ),
+        valid=lambda small_cost, large_cost, **_: np.diff(
+            np.sort(np.append(small_cost, large_cost))
+        ).all(),
     ),
     brute_force=lambda *case: np.array(sorted(_side_by_side(*case).T.tolist())).T,
     hint=(
@@ -488,7 +484,7 @@ EXERCISES["costs", "fitted"] = Build(
     inputs=Inputs(
         draw=_draw_timings,
         axes={"count": ("run",), "seconds": ("run",)},
-        valid=lambda case: np.unique(case["count"]).size > 1,
+        valid=lambda count, **_: np.unique(count).size > 1,
     ),
     brute_force=lambda count, seconds: np.linalg.lstsq(
         np.column_stack([np.ones(len(count)), count]), np.asarray(seconds), rcond=None
@@ -548,12 +544,11 @@ def _in_turn(capacity: np.ndarray, demand: float, order: Iterable[int]) -> np.nd
     return run
 
 
-def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
+def _judge_run(
+    got: Any, best: np.ndarray, capacity: np.ndarray, fuel: np.ndarray, demand: float
+) -> str | None:
     """Any plan of the least bill is right: two plants with the same fuel may share as they like."""
     run = np.asarray(got, dtype=float)
-    capacity = case["capacity"]
-    fuel = case["fuel"]
-    demand = case["demand"]
     if run.shape != capacity.shape:
         return f"it returned {run.size} numbers for {capacity.size} plants"
     if (run < -1e-9).any() or (run > capacity + 1e-9).any():
@@ -567,9 +562,10 @@ def _judge_run(got: Any, best: np.ndarray, case: Case) -> str | None:
 
 EXERCISES["markets", "dispatch"] = Build(
     inputs=PLANTS.turned(
-        lambda rng, **case: {
-            **case,
-            "demand": float(rng.integers(0, int(case["capacity"].sum()) + 1)),
+        lambda rng, capacity, fuel: {
+            "capacity": capacity,
+            "fuel": fuel,
+            "demand": float(rng.integers(0, int(capacity.sum()) + 1)),
         },
         PLANTS.axes,
         [
@@ -581,9 +577,7 @@ EXERCISES["markets", "dispatch"] = Build(
             },
             {"capacity": np.array([3.0]), "fuel": np.array([2.0]), "demand": 0.0},
         ],
-        valid=lambda case: bool(
-            (case["capacity"] > 0).all() and 0 <= case["demand"] <= case["capacity"].sum()
-        ),
+        valid=lambda capacity, demand, **_: (capacity > 0).all() and 0 <= demand <= capacity.sum(),
     ),
     brute_force=_least_bill,
     hint="use the cheapest fuel first, each plant up to its capacity, and the last one in part",

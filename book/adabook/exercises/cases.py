@@ -41,7 +41,7 @@ class Late(BaseException):
 
 @dataclass(frozen=True)
 class Inputs:
-    """A family of inputs: how to draw one, its axes by name, and which smaller ones are valid.
+    """A family of inputs: how to draw one, its axes by name, and whether a smaller one is valid.
 
     ``nasty`` inputs break what was not thought through; they are tried first.
     """
@@ -49,7 +49,7 @@ class Inputs:
     draw: Callable[[np.random.Generator], Case]
     axes: Mapping[str, tuple[str, ...]]
     nasty: Sequence[Case] = ()
-    valid: Callable[[Case], bool] = lambda case: True
+    valid: Callable[..., Any] = lambda **case: True
 
     def cases(self, count: int) -> Iterator[Case]:
         """The nasty inputs, and then ``count`` random ones, the same every time."""
@@ -67,10 +67,10 @@ class Inputs:
         make: Callable[..., Case],
         axes: Mapping[str, tuple[str, ...]],
         nasty: Sequence[Case] = (),
-        **more: Any,
+        valid: Callable[..., Any] | None = None,
     ) -> Inputs:
         """Other inputs, made from these: ``make(rng, **case)`` makes one."""
-        return Inputs(lambda rng: make(rng, **self.draw(rng)), axes, nasty, **more)
+        return Inputs(lambda rng: make(rng, **self.draw(rng)), axes, nasty, valid or self.valid)
 
 
 def apply(function: Callable, values: Mapping[str, Any]) -> Any:
@@ -142,7 +142,7 @@ def shrunk(case: Case, inputs: Inputs, fails: Callable[[Case], bool]) -> Case:
         simpler = False
         for smaller in islice(_smaller(case, inputs.axes), attempts):
             attempts -= 1
-            if inputs.valid(smaller) and fails(smaller):
+            if inputs.valid(**smaller) and fails(smaller):
                 case = smaller
                 simpler = True
                 break
@@ -274,15 +274,12 @@ _DIPS = {"acc": np.array([[0.75, 0.25, 0.5], [0.5, 0.25, 1.0]]), "cost": np.arra
 _TWINS = {"acc": np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]), "cost": np.array([1.0, 16.0])}
 
 
-def _sound(case: Case) -> bool:
+def _sound(
+    acc: np.ndarray, cost: np.ndarray, lam: float = 0.0, budget: float = np.inf, **_: Any
+) -> bool:
     """Whether a table is one, of any number of questions."""
-    return bool(
-        (np.diff(case["cost"]) > 0).all()
-        and ((case["acc"] >= 0) & (case["acc"] <= 1)).all()
-        and case["cost"][0] >= 1
-        and case.get("lam", 0) >= 0
-        and case.get("budget", np.inf) >= case["cost"][0]
-    )
+    rises = (np.diff(cost) > 0).all() and cost[0] >= 1
+    return bool(rises and ((acc >= 0) & (acc <= 1)).all() and lam >= 0 and budget >= cost[0])
 
 
 def _inputs(nasty: Sequence[Case], **asked: bool) -> Inputs:
@@ -325,11 +322,10 @@ TARGETED_AND_PRICED = _inputs(
 )
 
 
-def sketch(got: Sequence[int], best: Sequence[int], case: Case) -> str:
+def sketch(
+    got: Sequence[int], best: Sequence[int], acc: np.ndarray, cost: np.ndarray, lam: float
+) -> str:
     """Draw every question's net values, one column per budget, with yours and the best marked."""
-    acc = case["acc"]
-    cost = case["cost"]
-    lam = case["lam"]
     got = np.ravel(got).tolist()
     best = list(best)
     lines = [f"price {lam:g}; net values (accuracy - price * cost):"]

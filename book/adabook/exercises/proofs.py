@@ -21,7 +21,7 @@ def _mean(table: np.ndarray, plan: np.ndarray) -> float:
     return float(chosen(table, plan).mean())
 
 
-def _with_plan(inputs: Inputs, cap: Callable[[Case], float] = lambda case: np.inf) -> Inputs:
+def _with_plan(inputs: Inputs, cap: Callable[..., float] = lambda **case: np.inf) -> Inputs:
     """Draw the same inputs with any plan, or with one that keeps to a budget.
 
     Rows that are too expensive fall back to the cheapest column.
@@ -31,18 +31,18 @@ def _with_plan(inputs: Inputs, cap: Callable[[Case], float] = lambda case: np.in
         n, k = case["acc"].shape
         plan = rng.integers(0, k, n)
         for row in range(n):
-            if _mean(case["cost"], plan) > cap(case):
+            if _mean(case["cost"], plan) > cap(**case):
                 plan[row] = 0
         return {**case, "plan": plan}
 
-    def valid(case: Case) -> bool:
-        fits = inputs.valid(case) and case["plan"].max() < len(case["cost"])
-        return bool(fits and _mean(case["cost"], case["plan"]) <= cap(case))
+    def valid(plan: np.ndarray, **case: Any) -> bool:
+        fits = inputs.valid(**case) and plan.max() < len(case["cost"])
+        return fits and _mean(case["cost"], plan) <= cap(**case)
 
     return inputs.turned(planned, {**inputs.axes, "plan": ("question",)}, valid=valid)
 
 
-def _with_oracle(case: Case) -> dict[str, Any]:
+def _with_oracle(**case: Any) -> dict[str, Any]:
     """An input and the oracle's labels at its price."""
     return {**case, "oracle": oracle_labels(case["acc"], case["cost"], case["lam"])}
 
@@ -50,15 +50,12 @@ def _with_oracle(case: Case) -> dict[str, Any]:
 # The chapter "The oracle"
 
 
-def _two_buys(case: Case) -> dict[str, Any]:
+def _two_buys(acc: np.ndarray, cost: np.ndarray, low: float, high: float) -> dict[str, Any]:
     """Accuracy and cost of what one question buys at a low and at a high price."""
-    bought: dict[str, Any] = {"low": case["low"], "high": case["high"]}
-    for name in ("low", "high"):
-        label = int(oracle_labels(case["acc"], case["cost"], case[name])[0])
-        bought |= {
-            f"a_{name}": float(case["acc"][0, label]),
-            f"c_{name}": float(case["cost"][label]),
-        }
+    bought: dict[str, Any] = {"low": low, "high": high}
+    for name, price in (("low", low), ("high", high)):
+        label = int(oracle_labels(acc, cost, price)[0])
+        bought |= {f"a_{name}": float(acc[0, label]), f"c_{name}": float(cost[label])}
     return bought
 
 
@@ -71,9 +68,7 @@ EXERCISES["oracle", "monotone"] = Proof(
             "high": lam + rng.integers(1, 9) / 64,
         },
         PRICED.axes,
-        valid=lambda case: (
-            PRICED.valid({**case, "lam": case["low"]}) and case["high"] > case["low"]
-        ),
+        valid=lambda low, high, **case: PRICED.valid(lam=low, **case) and high > low,
     ),
     objects=_two_buys,
     first=lambda low: 0.0,
@@ -102,7 +97,7 @@ EXERCISES["oracle", "monotone"] = Proof(
 )
 
 EXERCISES["oracle", "everett"] = Proof(
-    inputs=_with_plan(PRICED, lambda case: _mean(case["cost"], _with_oracle(case)["oracle"])),
+    inputs=_with_plan(PRICED, lambda **case: _mean(case["cost"], _with_oracle(**case)["oracle"])),
     objects=_with_oracle,
     first=lambda acc, plan: _mean(acc, plan),
     last=lambda acc, oracle: _mean(acc, oracle),
@@ -132,17 +127,17 @@ EXERCISES["oracle", "everett"] = Proof(
 # The chapter "Budgets"
 
 
-def _split(case: Case) -> dict[str, Any]:
+def _split(acc: np.ndarray, cost: np.ndarray, budget: float) -> dict[str, Any]:
     """The best allocation within a budget, and the question that it splits."""
-    plan = frontier(case["acc"], case["cost"]).at(case["budget"])
+    plan = frontier(acc, cost).at(budget)
     row, low, high, share = plan.split or (0, 0, 0, 0.0)
     return {
-        "n": len(case["acc"]),
+        "n": len(acc),
         "bound": plan.bound,
         "accuracy": plan.accuracy,
         "lam": plan.lam,
         "slack": plan.slack if plan.split else 0.0,
-        "gain": float(case["acc"][row, high] - case["acc"][row, low]),
+        "gain": float(acc[row, high] - acc[row, low]),
         "share": share,
     }
 
@@ -176,7 +171,7 @@ EXERCISES["budgets", "one split"] = Proof(
 # The chapter "Duality"
 
 EXERCISES["duality", "weak duality"] = Proof(
-    inputs=_with_plan(TARGETED_AND_PRICED, lambda case: case["budget"]),
+    inputs=_with_plan(TARGETED_AND_PRICED, lambda budget, **_: budget),
     objects=dict,
     first=lambda acc, plan: _mean(acc, plan),
     last=dual,
@@ -208,20 +203,15 @@ EXERCISES["duality", "weak duality"] = Proof(
 # The chapter "Is a gain real?"
 
 
-def _with_truth(case: Case) -> dict[str, Any]:
-    """Estimates whose mean over the draws is the truth."""
-    return {**case, "truth": case["draws"].mean(axis=0)}
-
-
 _ESTIMATES = Inputs(
     draw=lambda rng: {"draws": rng.integers(0, 9, (rng.integers(2, 7), rng.integers(2, 5))) / 8},
     axes={"draws": ("draw", "budget")},
-    valid=lambda case: abs(case["draws"] - 0.5).max() <= 0.5,
+    valid=lambda draws: abs(draws - 0.5).max() <= 0.5,
 )
 
 EXERCISES["estimation", "bracket"] = Proof(
     inputs=_ESTIMATES,
-    objects=_with_truth,
+    objects=lambda draws: {"draws": draws, "truth": draws.mean(axis=0)},
     first=lambda draws, truth: float(truth[draws.argmax(axis=1)].mean()),
     last=lambda draws: float(draws.max(axis=1).mean()),
     jump="what would you choose if you knew the truth",
@@ -260,10 +250,9 @@ def _lost_accuracy(acc: np.ndarray, policy: np.ndarray, oracle: np.ndarray) -> f
     return _mean(acc, oracle) - _mean(acc, policy)
 
 
-def _policy(case: Case) -> dict[str, Any]:
+def _policy(plan: np.ndarray, **case: Any) -> dict[str, Any]:
     """A case with its plan called policy, and the oracle's labels."""
-    objects = {"policy" if name == "plan" else name: value for name, value in case.items()}
-    return _with_oracle(objects)
+    return _with_oracle(**case, policy=plan)
 
 
 def _stakes(acc: np.ndarray, cost: np.ndarray, lam: float) -> np.ndarray:
@@ -279,8 +268,8 @@ def _unspent(cost: np.ndarray, lam: float, budget: float, policy: np.ndarray) ->
 
 EXERCISES["a_duality", "recovery"] = Proof(
     inputs=_with_plan(TARGETED_AND_PRICED),
-    objects=lambda case: {
-        **_policy(case),
+    objects=lambda **case: {
+        **_policy(**case),
         "best": frontier(case["acc"], case["cost"]).at(case["budget"]).bound,
     },
     first=lambda acc, policy, best: best - _mean(acc, policy),
@@ -349,11 +338,9 @@ EXERCISES["markets", "floor"] = Proof(
     inputs=PLANTS.turned(
         _running,
         {**PLANTS.axes, "run": ("plant",)},
-        valid=lambda case: bool(
-            (case["run"] >= 0).all() and (case["run"] <= case["capacity"]).all()
-        ),
+        valid=lambda run, capacity, **_: (run >= 0).all() and (run <= capacity).all(),
     ),
-    objects=lambda case: {**case, "demand": float(case["run"].sum())},
+    objects=lambda **case: {**case, "demand": float(case["run"].sum())},
     first=lambda capacity, fuel, demand, price: (
         price * demand - (capacity * np.maximum(price - fuel, 0)).sum()
     ),
@@ -410,9 +397,7 @@ EXERCISES["stopping", "induction"] = Proof(
     inputs=Inputs(
         draw=_one_step,
         axes={},
-        valid=lambda case: bool(
-            case["chances"].sum() == 1 and (case["W"] <= case["V"]).all() and 0 <= case["q"] <= 1
-        ),
+        valid=lambda chances, W, V, q, **_: chances.sum() == 1 and (W <= V).all() and 0 <= q <= 1,
     ),
     objects=dict,
     first=lambda v, lam, q, chances, W: _tossed(v, lam, q, chances, W),
@@ -465,8 +450,8 @@ def _steered(rng: np.random.Generator) -> Case:
 
 
 EXERCISES["deploy", "overspending"] = Proof(
-    inputs=Inputs(draw=_steered, axes={}, valid=lambda case: False),
-    objects=lambda case: {**case, "step": 0.5},
+    inputs=Inputs(draw=_steered, axes={}, valid=lambda **_: False),
+    objects=lambda **case: {**case, "step": 0.5},
     first=lambda costs, budget: float((costs - budget).sum()),
     last=lambda budget, step, first, high, most: float(
         budget / step * np.log(high / first) + most - budget
