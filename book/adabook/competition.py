@@ -23,7 +23,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ from adalib.evaluate.report import page
 from adalib.evaluate.scores import Outcome, Scores, same_cost_mix
 from adalib.learn.describe import DESCRIBED, describe
 from adalib.sequential.watching import watch
+from adalib.table import UtilityTable
 
 #: Files of the part that the teacher keeps.
 OPEN, HIDDEN, SETTINGS = "open.jsonl", "hidden.jsonl", "settings.json"
@@ -81,6 +82,24 @@ class Part:
     score: Questions
     budget: float
     seed: int
+
+    @property
+    def orders(self) -> int:
+        """In how many orders answers are shown: they share none, or one would tell of another."""
+        return max(self.score.answers.samples // BUDGETS[-1], 1)
+
+    @cached_property
+    def shown(self) -> UtilityTable:
+        """What every budget scores on the answers that policies are shown.
+
+        These are few, and so lucky or unlucky. Compared with all answers, whoever asks once gained.
+        """
+        answers = self.score.answers
+        right = [
+            watch(_Asks(budget), answers, BUDGETS[-1], seed=self.seed, orders=self.orders)[1]
+            for budget in BUDGETS
+        ]
+        return UtilityTable(np.column_stack(right), BUDGETS, BUDGETS)
 
     def with_random_features(self) -> Part:
         """Replace all that is known of a question by random numbers."""
@@ -200,6 +219,16 @@ class Entry:
         return seen[places[0]].answer
 
 
+class _Asks:
+    """A policy that asks so many times."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def more(self, seen: Sequence) -> bool:
+        return len(seen) < self.times
+
+
 class _Voting:
     """An entry without an answer of its own, whose vote is closed as every vote is."""
 
@@ -282,10 +311,9 @@ def played(policy: Any, part: Part) -> Outcome:
     if not policy.closes:
         policy = _Voting(policy)
     policy.fit(part.learn.answers)
-    # Orders that share no answer: nothing of one can be known from another.
-    orders = max(part.score.answers.samples // BUDGETS[-1], 1)
-    paid, right = watch(policy, part.score.answers, BUDGETS[-1], seed=part.seed, orders=orders)
-    return Outcome(paid, right)
+    return Outcome(
+        *watch(policy, part.score.answers, BUDGETS[-1], seed=part.seed, orders=part.orders)
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -318,9 +346,15 @@ class Row:
         return self.cost.size > 0 and bool(mean_interval(self.cost).low > budget)
 
 
-def gains_of(outcome: Outcome, part: Part) -> np.ndarray:
+def gains_of(outcome: Outcome, table: UtilityTable) -> np.ndarray:
     """Return the gain of every question over the best random mix at the cost really paid."""
-    return outcome.accuracy - same_cost_mix(outcome, part.score.table)
+    return outcome.accuracy - same_cost_mix(outcome, table)
+
+
+def score(policy: Any, part: Part) -> tuple[Outcome, np.ndarray]:
+    """Let a policy play; return its outcome, and what it gains on the answers that it played on."""
+    outcome = played(policy, part)
+    return outcome, gains_of(outcome, part.score.table if policy.kind == "plans" else part.shown)
 
 
 def scored(entry_name: str, source: str, part: Part) -> Row:
@@ -331,20 +365,20 @@ def scored(entry_name: str, source: str, part: Part) -> Row:
         return replace(row, fault=f"has more than {LONGEST:,} letters: a memory is no policy")
     try:
         with Entry(source, part.budget) as entry:
-            outcome = played(entry, part)
+            outcome, gains = score(entry, part)
             row = replace(
                 row,
                 kind=entry.kind,
                 cost=outcome.cost,
                 accuracy=outcome.accuracy,
-                gains=gains_of(outcome, part),
+                gains=gains,
                 seconds=time.perf_counter() - begun,
             )
         controls: dict[str, np.ndarray] = {}
         for name, make in _CONTROLS[row.kind].items():
             other = make(part)
             with Entry(source, part.budget) as entry:
-                controls[name] = gains_of(played(entry, other), other)
+                _, controls[name] = score(entry, other)
     except Exception as error:
         return replace(row, fault=str(error).strip() or type(error).__name__)
     return replace(row, controls=controls)
@@ -368,7 +402,7 @@ def book_row(name: str, part: Part) -> Row:
         kind=kind_of(name, policy, part.budget),
         cost=cost,
         accuracy=accuracy,
-        gains=gains_of(Outcome(cost, accuracy), part),
+        gains=gains_of(Outcome(cost, accuracy), part.score.table),
         seconds=time.perf_counter() - begun,
     )
 
