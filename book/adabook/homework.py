@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
@@ -116,7 +117,8 @@ class Question(NamedTuple):
         }
 
 
-def drawn_questions(student: str, sheet: str) -> dict[str, Question | Task]:
+@lru_cache(maxsize=1024)  # a class is drawn for its notebooks, and again for its keys
+def drawn_questions(student: str, sheet: str) -> Mapping[str, Question | Task]:
     """Draw a student's questions from the id and the sheet: numbers first, then two tasks."""
     signed = unicodedata.normalize("NFC", student).strip()
     seed = hashlib.sha256(f"{sheet}\0{signed}".encode())

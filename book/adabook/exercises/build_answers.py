@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adabook.exercises.behaviour import Build
-from adabook.exercises.cases import PRICED, Case, Inputs, oracle, spent
+from adabook.exercises.cases import PRICED, Case, Inputs, by_hand, oracle, spent
 
 EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
@@ -229,16 +229,12 @@ EXERCISES["stopping", "induct"] = Build(
         draw=_draw_stops,
         axes={},
         nasty=[
-            {
-                "worth": np.array([[0.5, 0.25], [1.0, 0.0]]),
-                "moves": np.full((1, 2, 2), 0.5),
-                "lam": 0.125,
-            },
-            {
-                "worth": np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]),
-                "moves": np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.75, 0.25], [0.25, 0.75]]]),
-                "lam": 0.0625,
-            },
+            by_hand(worth=[[0.5, 0.25], [1.0, 0.0]], moves=[[[0.5, 0.5], [0.5, 0.5]]], lam=0.125),
+            by_hand(
+                worth=[[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]],
+                moves=[[[1.0, 0.0], [0.0, 1.0]], [[0.75, 0.25], [0.25, 0.75]]],
+                lam=0.0625,
+            ),
         ],
         valid=lambda moves, lam, **_: (moves.sum(axis=2) == 1).all() and lam >= 0,
     ),
@@ -280,14 +276,7 @@ EXERCISES["estimation", "cross-fit"] = Build(
     inputs=PRICED.turned(
         _second_half,
         {"first": ("question", "budget"), "second": ("question", "budget"), "cost": ("budget",)},
-        [
-            {
-                "first": np.array([[0.0, 1.0]]),
-                "second": np.array([[1.0, 0.0]]),
-                "cost": np.array([1.0, 2.0]),
-                "lam": 0.0,
-            }
-        ],
+        [by_hand(first=[[0.0, 1.0]], second=[[1.0, 0.0]], cost=[1.0, 2.0], lam=0.0)],
         valid=lambda first, second, **case: PRICED.valid(np.vstack([first, second]), **case),
     ),
     brute_force=lambda first, second, *price: (

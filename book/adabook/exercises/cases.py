@@ -28,6 +28,11 @@ _ATTEMPTS = 400  # at making a case smaller
 _GRIDS = (1, 2, 8, 64)  # numbers are rounded to multiples of one over these
 
 
+def by_hand(**values: Any) -> Case:
+    """A case written down: its lists become arrays."""
+    return {name: np.array(one) if isinstance(one, list) else one for name, one in values.items()}
+
+
 class Broken(Exception):  # noqa: N818 (it is the reader's function that is broken)
     """A reader's function did not come back with a value; the text says how."""
 
@@ -268,10 +273,10 @@ def _drawn(rng: np.random.Generator, priced: bool = False, targeted: bool = Fals
     return case
 
 
-_FLAT = {"acc": np.full((2, 3), 0.5), "cost": np.array([1.0, 2.0, 4.0])}
-_TIED = {"acc": np.array([[0.25, 0.5, 1.0], [0.0, 0.25, 0.25]]), "cost": np.array([1.0, 2.0, 4.0])}
-_DIPS = {"acc": np.array([[0.75, 0.25, 0.5], [0.5, 0.25, 1.0]]), "cost": np.array([1.0, 4.0, 16.0])}
-_TWINS = {"acc": np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]), "cost": np.array([1.0, 16.0])}
+_FLAT = by_hand(acc=[[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]], cost=[1.0, 2.0, 4.0])
+_TIED = by_hand(acc=[[0.25, 0.5, 1.0], [0.0, 0.25, 0.25]], cost=[1.0, 2.0, 4.0])
+_DIPS = by_hand(acc=[[0.75, 0.25, 0.5], [0.5, 0.25, 1.0]], cost=[1.0, 4.0, 16.0])
+_TWINS = by_hand(acc=[[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]], cost=[1.0, 16.0])
 
 
 def _sound(

@@ -73,7 +73,7 @@ EXERCISES["oracle", "monotone"] = Proof(
     objects=_two_buys,
     first=lambda low: 0.0,
     last=lambda low, high, c_low, c_high: (high - low) * (c_low - c_high),
-    jump=("first use that, at one of the two prices, nothing beats what is bought there"),
+    jump="first use that, at one of the two prices, nothing beats what is bought there",
     hint="each buy is the best at its own price; write that down for both, and add",
     more=(
         "compare the net values of the two buys at the low price alone; then ask what the high "
@@ -456,7 +456,7 @@ EXERCISES["deploy", "overspending"] = Proof(
     last=lambda budget, step, first, high, most: float(
         budget / step * np.log(high / first) + most - budget
     ),
-    jump=("what can the last question with a more expensive rule and those before it have added"),
+    jump="what can the last question with a more expensive rule and those before it have added",
     hint=(
         "after the last question with a more expensive rule every cost is at most the budget; "
         "before it the price was below high"
