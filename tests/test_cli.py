@@ -263,17 +263,8 @@ def test_collect_takes_the_arguments_of_the_function(tmp_path, capsys):
     questions.write_text('{"id": 1, "question": "What is 3 + 4?", "gold": 7}')
     out = str(tmp_path / "out")
     with FaultServer() as server:
-        where = [
-            "--base-url",
-            server.url,
-            "--model",
-            "m",
-            "--samples",
-            "2",
-            "--temperature",
-            "none",
-        ]
-        assert main(["collect", str(questions), "--out", out, *where, "--logprobs"]) == 0
+        words = ["collect", str(questions), "--out", out, "--base-url", server.url, "--model", "m"]
+        assert main([*words, "--samples", "2", "--temperature", "none", "--logprobs"]) == 0
     assert str(Path(out, "responses.jsonl")) in capsys.readouterr().out
     assert adalib.load(Path(out, "responses.jsonl")).answers == [["7", "7"]]
     assert "temperature" not in server.seen[0]
