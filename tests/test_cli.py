@@ -199,7 +199,8 @@ class TwoAlike(Base):
 """
 
 
-def test_a_file_with_a_policy_is_a_row_under_its_class_name(file, capsys, tmp_path):
+def test_a_file_with_a_policy_is_a_row_under_its_class_name(file, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("adalib.evaluate.compare.planning_policies", dict)  # they take seconds
     path = tmp_path / "mine.py"
     path.write_text(OWN, encoding="utf-8")
     words = ["evaluate", file, "--targets", "2", "--budgets", "1,4", "--policy"]
