@@ -133,7 +133,7 @@ class Desk(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The page; the teacher's has a key behind the #, which is not sent."""
-        script = joined("market") + Path(__file__).with_name("hall.js").read_text("utf-8")
+        script = joined("parts", "market") + Path(__file__).with_name("hall.js").read_text("utf-8")
         style = (FRONT / "games.css").read_text("utf-8")
         body = f"{_HEAD}{style}</style><main class='adalib-market'></main><script>{script}</script>"
         self._send(200, "text/html; charset=utf-8", body)

@@ -11,75 +11,55 @@ often answered stay. The final draw has another seed."""
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from story import CANDIDATES
 
 import adalib
 
 DATA = Path(__file__).resolve().parents[1]
 AIM = {1: 0.75, 2: 0.60, 3: 0.45, 4: 0.30, 5: 0.15}  # right answers of one sample, by level
-FLOOR = {
-    1: 0.35,
-    2: 0.25,
-    3: 0.10,
-}  # a family of these levels that the model answers less often is dropped
+# A family of these levels that the model answers less often is dropped.
+FLOOR = {1: 0.35, 2: 0.25, 3: 0.10}
 HARDEST = 4  # families kept of levels 4 and 5, the most often answered
 
 
-def pilot() -> dict[str, list[float]]:
-    """Share of right answers in the pilot, by family and dial."""
-    responses = adalib.load(DATA / "pilot" / "story-qwen05.jsonl.gz")
-    found: dict[str, dict[float, list]] = defaultdict(lambda: defaultdict(list))
-    for family, dial, value in zip(
-        responses.extras["family"],
-        responses.extras["dial"],
-        responses.values.mean(axis=1),
-        strict=True,
-    ):
-        found[family][dial].append(value)
-    return {
-        family: [sum(v) / len(v) for _, v in sorted(dials.items())]
-        for family, dials in found.items()
-    }
+def pilot() -> pd.DataFrame:
+    """Share of right answers in the pilot, a row per family and a column per dial."""
+    answers = adalib.load(DATA / "pilot" / "story-qwen05.jsonl.gz")
+    asked = {"family": answers.extras["family"], "dial": answers.extras["dial"]}
+    right = pd.DataFrame({**asked, "right": answers.values.mean(axis=1)})
+    return right.pivot_table("right", "family", "dial", sort=False)
 
 
-def choose(shares: list[float], level: int) -> list[int]:
+def choose(shares: np.ndarray, level: int) -> list[int]:
     """Return the three neighbouring dials whose mean share is nearest to the level's aim.
 
     Of two such runs it takes the easier one.
     """
-    return min(
-        ([d, d + 1, d + 2] for d in range(3)),
-        key=lambda dials: abs(_mean(shares, dials) - AIM[level]),
-    )
+    runs = [[dial, dial + 1, dial + 2] for dial in range(3)]
+    return min(runs, key=lambda run: abs(shares[run].mean() - AIM[level]))
 
 
 def report() -> dict:
     """What the pilot measured and what follows from it."""
-    shares = pilot()
+    shares = {family: row.to_numpy() for family, row in pilot().iterrows()}
     dials = {family.name: choose(shares[family.name], family.level) for family in CANDIDATES}
-    value = {name: _mean(shares[name], run) for name, run in dials.items()}
-    kept = []
+    value = {name: shares[name][run].mean() for name, run in dials.items()}
+    kept: list[str] = []
     for level in AIM:
-        names = sorted(
-            (f.name for f in CANDIDATES if f.level == level), key=lambda name: -value[name]
-        )
-        kept += (
-            names[:HARDEST]
-            if level > 3
-            else [name for name in names if value[name] >= FLOOR[level]]
-        )
+        names = [family.name for family in CANDIDATES if family.level == level]
+        if level > 3:
+            kept += sorted(names, key=value.get, reverse=True)[:HARDEST]
+        else:
+            kept += [name for name in names if value[name] >= FLOOR[level]]
     return {
         "aim": AIM,
-        "shares": {family: [round(float(x), 3) for x in row] for family, row in shares.items()},
+        "shares": {family: row.round(3).tolist() for family, row in shares.items()},
         "dials": {family.name: dials[family.name] for family in CANDIDATES if family.name in kept},
     }
-
-
-def _mean(shares: list[float], dials: list[int]) -> float:
-    return sum(shares[d] for d in dials) / len(dials)
 
 
 def main() -> None:

@@ -149,21 +149,15 @@ def _library(fitted: list, plain: adalib.UtilityTable, rows: np.ndarray) -> np.n
     return np.concatenate([*priced, fixed], axis=2)
 
 
+@dataclass(frozen=True)
 class State:
-    """The features of every question after some answers at the lowest effort.
+    """Every question after some answers at the lowest effort, a row per choice of these answers."""
 
-    Every choice of these answers has its own features.
-
-    ``features`` have the shape (questions, choices, features); ``paid`` and ``kept``, (questions,
-    choices), are the cost so far and the accuracy if the leading answer is kept; ``cost`` and
-    ``accuracy`` have a column per option."""
-
-    def __init__(self, features, paid, kept, cost, accuracy):
-        self.features = features
-        self.paid = paid
-        self.kept = kept
-        self.cost = cost
-        self.accuracy = accuracy
+    features: np.ndarray  # (questions, choices, features)
+    paid: np.ndarray  # the cost so far, (questions, choices)
+    kept: np.ndarray  # the accuracy if the leading answer is kept, (questions, choices)
+    cost: np.ndarray  # of each option, (questions, options)
+    accuracy: np.ndarray
 
     def fit(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of two regressions, of each option's gain and of its cost."""

@@ -69,10 +69,9 @@ def test_silence_answers_no_exercise_and_a_wrong_answer_gets_a_hint(chapter):
 @pytest.mark.parametrize("chapter", value_exercises())
 def test_every_mistake_that_a_value_names_gets_its_own_hint(chapter):
     for name, about in value_exercises()[chapter].items():
-        hints = list(about["wrong"])
-        assert about["hint"] not in hints, name
         # The right answer is right, and no mistake is taken for it or for another mistake.
         exercise = Value(name, **about)
+        assert about["hint"] not in exercise.wrong, name
         assert exercise.fault(about["answer"]) is None, name
-        for hint, mistake in about["wrong"].items():
+        for hint, mistake in exercise.wrong.items():
             assert exercise.fault(mistake) == hint, name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -50,7 +51,7 @@ def page(play):
         checks("data")(name, None)._repr_html_()
         for name in [*(one.name for one in exercises), "code"]
     )
-    record = json.dumps({"data": {one.name: one._asdict() for one in exercises}})
+    record = json.dumps({"data": {one.name: asdict(one) for one in exercises}})
     return play(
         f"{boxes}<script>window.adalibExercises = {record}</script>", "exercises.js", "progress.js"
     )

@@ -12,8 +12,7 @@ const FIELDS = [
 function render({ model, el }) {
   const data = model.get("data");
   const body = element("tbody");
-  const said = element("p", { className: "stop-board" });
-  said.setAttribute("role", "status");
+  const said = status("p", "stop-board");
   const inputs = {};
   const form = element("div", { className: "bill-fields" });
   FIELDS.forEach(([name, label]) => {

@@ -10,8 +10,7 @@ function render({ el }) {
     const number = card.querySelector(".card-number").textContent;
     card.querySelector("summary").append(element("span", { className: "card-short" }, number));
   }
-  const said = element("p", { className: "cards-said" });
-  said.setAttribute("role", "status");
+  const said = status("p", "cards-said");
 
   function show(verdict) {
     const shown = cards.filter((card) => !verdict || card.dataset.verdict === verdict);
@@ -30,30 +29,17 @@ function render({ el }) {
   }
   const cells = cards.map((card) => {
     const title = card.querySelector("summary").firstChild.textContent + card.querySelector("summary").childNodes[1].textContent;
-    const cell = element("button", { type: "button", title });
-    cell.setAttribute("aria-label", title);
+    const cell = element("button", { type: "button", title, ariaLabel: title });
     cell.dataset.verdict = card.dataset.verdict;
     cell.addEventListener("click", () => open(card));
     return cell;
   });
-  const mosaic = element("div", { className: "adalib-mosaic" }, ...cells);
-  mosaic.setAttribute("role", "group");
-  mosaic.setAttribute("aria-label", "all claims, by verdict");
+  const mosaic = element("div", { className: "adalib-mosaic", role: "group", ariaLabel: "all claims, by verdict" }, ...cells);
 
-  const choice = (verdict, text) => {
-    const input = element("input", { type: "radio", name: "cards-verdict", checked: !verdict });
-    input.addEventListener("change", () => show(verdict));
-    return element("label", {}, input, `${text} (${cards.filter((card) => !verdict || card.dataset.verdict === verdict).length})`);
-  };
-  const bar = element(
-    "div",
-    { className: "adalib-controls adalib-choice" },
-    choice("", "all"),
-    ...verdicts.map((verdict) => choice(verdict, verdict)),
-  );
-  bar.setAttribute("role", "radiogroup");
-  bar.setAttribute("aria-label", "verdict");
-  el.prepend(bar, mosaic, said);
+  const counted = (verdict) => `${verdict} (${cards.filter((card) => card.dataset.verdict === verdict).length})`;
+  const bar = choice("verdict", "cards-verdict", [`all (${cards.length})`, ...verdicts.map(counted)], (at) => show(at ? verdicts[at - 1] : ""));
+  bar.inputs[0].checked = true;
+  el.prepend(bar.box, mosaic, said);
   show("");
   window.addEventListener("beforeprint", () => {
     show("");

@@ -24,16 +24,14 @@ function render({ model, el }) {
   // Above the reader's own line, which begins on it.
   if (start.length) svg.append(shape("polyline", { points: points(start), class: "guess-start" }));
 
-  const said = element("p", { className: "stop-board" }, `Drag the points to where you expect ${words.who}.`);
-  said.setAttribute("role", "status");
+  const said = status("p", "stop-board", `Drag the points to where you expect ${words.who}.`);
   let open = true;
 
   const handles = budgets.map((b, at) => {
     const handle = shape("circle", { cx: x(at), r: at < known ? 7 : 13, class: at < known ? "guess-known" : "guess-handle" });
     svg.append(handle);
     if (at < known) return handle;
-    for (const [name, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": `accuracy of ${words.who} with ${b} ${words.unit}`, "aria-valuemin": low, "aria-valuemax": high }))
-      handle.setAttribute(name, value);
+    attribute(handle, { tabindex: 0, role: "slider", "aria-label": `accuracy of ${words.who} with ${b} ${words.unit}`, "aria-valuemin": low, "aria-valuemax": high });
     handle.addEventListener("keydown", (event) => {
       const step = { ArrowUp: 0.02, ArrowRight: 0.02, ArrowDown: -0.02, ArrowLeft: -0.02, PageUp: 0.1, PageDown: -0.1 }[event.key];
       if (!step || !open) return;
@@ -43,28 +41,15 @@ function render({ model, el }) {
     return handle;
   });
 
-  // A finger is wider than a point: it takes the nearest one, and the page does not scroll away under it.
+  // A finger is wider than a point: it takes the nearest one.
   const REACH = 44; // in the picture's own units: about 24 pixels on a phone
-  const where = ({ clientX, clientY }) => {
-    const box = svg.getBoundingClientRect();
-    return [((clientX - box.left) / box.width) * WIDTH, ((clientY - box.top) / box.height) * HEIGHT];
+  const nearest = (across, down) => {
+    const at = handles.findIndex((_, each) => each >= known && Math.hypot(across - x(each), down - y(values[each])) < REACH);
+    if (!open || at < 0) return null;
+    handles[at].focus({ preventScroll: true });
+    return at;
   };
-  const nearest = (event) => {
-    const [across, down] = where(event);
-    return open ? handles.findIndex((_, at) => at >= known && Math.hypot(across - x(at), down - y(values[at])) < REACH) : -1;
-  };
-  let held = -1;
-  svg.addEventListener("touchstart", (event) => nearest(event.touches[0]) >= 0 && event.preventDefault(), { passive: false });
-  svg.addEventListener("pointerdown", (event) => {
-    held = nearest(event);
-    if (held < 0) return;
-    svg.setPointerCapture(event.pointerId);
-    handles[held].focus({ preventScroll: true });
-  });
-  svg.addEventListener("pointermove", (event) => {
-    if (held >= 0) put(held, high - ((where(event)[1] - TOP) / (HEIGHT - TOP - BOTTOM)) * (high - low));
-  });
-  for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => (held = -1));
+  drags(svg, nearest, (at, _, down) => put(at, high - ((down - TOP) / (HEIGHT - TOP - BOTTOM)) * (high - low)));
 
   function put(at, value) {
     values[at] = Math.min(high, Math.max(low, Math.round(value / grain) * grain));

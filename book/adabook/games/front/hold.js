@@ -64,8 +64,7 @@ function render({ model, el }) {
   const data = model.get("data");
   WIDTH = Math.max(300, Math.min(WIDTH, el.clientWidth || WIDTH));
   const all = data.mixed.length;
-  const said = element("p", { className: "stop-board" });
-  said.setAttribute("role", "status");
+  const said = status("p", "stop-board");
   const average = chart("Running average cost; dashed: the budget, with 2% shaded on either side", 0.7 * data.budget, 1.6 * data.budget, (x) => x,
     [0.8, 1, 1.2, 1.4, 1.6].map((part) => part * data.budget), (tick) => String(+tick.toFixed(1)));
   const price = chart("The price λ, on a logarithmic scale", data.price / 8, data.price * 32, Math.log,
@@ -80,10 +79,7 @@ function render({ model, el }) {
   function slider(label, most, value, told, width) {
     const input = element("input", { type: "range", min: 0, max: most, step: width, value });
     const shown = element("output");
-    const tell = () => {
-      shown.textContent = told(Number(input.value));
-      input.setAttribute("aria-valuetext", shown.textContent);
-    };
+    const tell = () => (shown.textContent = input.ariaValueText = told(Number(input.value)));
     input.addEventListener("input", () => {
       tell();
       draw();

@@ -37,20 +37,12 @@ function render({ model, el }) {
     return values[at - 1] + share * (values[at] - values[at - 1]);
   };
 
-  const said = element("p", { className: "stop-board" });
-  said.setAttribute("role", "status");
+  const said = status("p", "stop-board");
   const rows = kinds.map(({ name, count }, kind) => {
-    const group = `kinds-${name}`;
-    const box = element("div", { className: "adalib-controls adalib-choice kinds-row" }, element("span", { id: group }, name, element("small", {}, ` ${count} questions`)));
-    box.setAttribute("role", "radiogroup");
-    box.setAttribute("aria-labelledby", group);
-    const inputs = budgets.map((b, column) => {
-      const input = element("input", { type: "radio", name: group, value: b });
-      input.addEventListener("change", () => choose(kind, column));
-      box.append(element("label", {}, input, String(b)));
-      return input;
-    });
+    const { box, inputs } = choice(`${name}, ${count} questions`, `kinds-${name}`, budgets, (column) => choose(kind, column));
     const told = element("small", { className: "kinds-told" });
+    box.classList.add("kinds-row");
+    box.prepend(element("span", {}, name, element("small", {}, ` ${count} questions`)));
     box.append(told);
     return { box, inputs, told };
   });
@@ -68,8 +60,7 @@ function render({ model, el }) {
       rows[kind].told.textContent = extra ? `${extra} extra answers, ${signed} right` : "no extra answers";
     });
     [cost, right] = [cost / n, right / n];
-    you.setAttribute("cx", x(cost));
-    you.setAttribute("cy", y(right));
+    attribute(you, { cx: x(cost), cy: y(right) });
     const ahead = 100 * (right - between(mix, cost));
     const compared = `${ahead < -0.05 ? "−" : "+"}${Math.abs(ahead).toFixed(1)} points compared with the mix`;
     said.textContent =

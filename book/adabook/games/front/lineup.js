@@ -42,33 +42,31 @@ function render({ model, el }) {
   const lines = steps.map(() => svg.appendChild(shape("line", { class: "lineup-edge" })));
   const border = svg.appendChild(shape("line", { y1: BASE + 52, y2: FLOOR, class: "lineup-border" }));
 
-  const budget = element("input", { type: "range", min: cost[0], max: cost[0] + spent / n, step: 0.05, value: 2 });
-  const said = element("p", { className: "stop-board" });
-  said.setAttribute("role", "status");
-  const output = element("output", {});
+  const budget = slider("average budget B", { min: cost[0], max: cost[0] + spent / n, step: 0.05, value: 2 }, () => {
+    progress = 1; // money falls on sorted steps only
+    draw();
+  });
+  const said = status("p", "stop-board");
   let progress = 0;
 
   function draw() {
-    const room = (Number(budget.value) - cost[0]) * n;
+    const room = (Number(budget.input.value) - cost[0]) * n;
     const there = progress === 1;
     steps.forEach(({ home, plank, start, end }, at) => {
       const now = home.map((from, i) => from + (plank[i] - from) * progress);
       ["x1", "y1", "x2", "y2"].forEach((name, i) => lines[at].setAttribute(name, now[i]));
       const bought = Math.max(0, Math.min(end, room) - start);
       lines[at].classList.toggle("lineup-bought", there && bought > 0);
-      const box = { x: plank[0], y: plank[1], width: there ? bought * scale : 0, height: FLOOR - plank[1] };
-      for (const [name, value] of Object.entries(box)) filled[at].setAttribute(name, value);
+      attribute(filled[at], { x: plank[0], y: plank[1], width: there ? bought * scale : 0, height: FLOOR - plank[1] });
     });
     const x = 44 + Math.min(room, spent) * scale;
-    border.setAttribute("x1", x);
-    border.setAttribute("x2", x);
+    attribute(border, { x1: x, x2: x });
     border.style.visibility = there ? "visible" : "hidden";
     tell(room);
   }
 
   function tell(room) {
-    output.textContent = `B = ${Number(budget.value).toFixed(2)}`;
-    budget.setAttribute("aria-valuetext", output.textContent);
+    budget.tell(`B = ${Number(budget.input.value).toFixed(2)}`);
     const share = ({ start, end }) => Math.max(0, Math.min(1, (room - start) / (end - start)));
     const gained = steps.reduce((sum, step) => sum + share(step) * step.rise, 0) / n;
     const mean = first.reduce((sum, value) => sum + value, 0) / n;
@@ -95,15 +93,10 @@ function render({ model, el }) {
     });
   }
 
-  budget.setAttribute("aria-label", "average budget B");
-  budget.addEventListener("input", () => {
-    progress = 1; // money falls on sorted steps only
-    draw();
-  });
   el.replaceChildren(
     svg,
     element("div", { className: "spend-actions" }, button("Line them up", () => go(1)), button("Back to their questions", () => go(0))),
-    element("div", { className: "adalib-controls adalib-slider" }, output, budget),
+    budget.box,
     said,
   );
   draw();

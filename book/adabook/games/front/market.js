@@ -34,10 +34,7 @@ const clearing = (cards, budgets, money) => turns(cards, budgets).find((price) =
 
 function make(tag, attributes = {}, ...inside) {
   const svg = ["svg", "path", "line", "circle", "text", "polyline"].includes(tag);
-  const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...inside);
-  return node;
+  return svg ? shape(tag, attributes, ...inside) : attribute(document.createElement(tag), attributes, ...inside);
 }
 
 const number = (label, value, low, high) => {

@@ -12,7 +12,7 @@ function scrubber(value, most, moved) {
     number.textContent = `λ = ${value.toFixed(3)}`;
     number.setAttribute("aria-valuenow", value.toFixed(3));
   };
-  for (const [name, said] of Object.entries({ role: "slider", "aria-label": "price λ of one answer", "aria-valuemin": 0, "aria-valuemax": most })) number.setAttribute(name, said);
+  attribute(number, { role: "slider", "aria-label": "price λ of one answer", "aria-valuemin": 0, "aria-valuemax": most });
   const set = (next, silent) => {
     value = Math.min(most, Math.max(0, Math.round(next / STEP) * STEP));
     tell();
@@ -67,10 +67,9 @@ function tangent(root, { budgets, curve, start, most }) {
     const values = curve.map((value, at) => value - lam * budgets[at]);
     const best = values.indexOf(Math.max(...values));
     const top = lam > 0 ? Math.min(reach, (1.04 - values[best]) / lam) : reach; // where the line leaves the picture
-    for (const [name, at] of Object.entries({ x1: x(0), y1: y(values[best]), x2: x(top), y2: y(values[best] + lam * top) })) line.setAttribute(name, at);
-    won.setAttribute("cx", x(budgets[best]));
-    won.setAttribute("cy", y(curve[best]));
-    handle.setAttribute("cy", y(values[best]));
+    attribute(line, { x1: x(0), y1: y(values[best]), x2: x(top), y2: y(values[best] + lam * top) });
+    attribute(won, { cx: x(budgets[best]), cy: y(curve[best]) });
+    attribute(handle, { cy: y(values[best]) });
     buys.textContent = `${budgets[best]} answer${budgets[best] === 1 ? "" : "s"}`;
     right.textContent = curve[best].toFixed(2);
     times.textContent = `${budgets[best]} × ${lam.toFixed(3)}`;
@@ -80,28 +79,13 @@ function tangent(root, { budgets, curve, start, most }) {
   }
 
   // The handle is at cost 0, where the line is as high as the net value: a higher price pulls it down.
-  const where = ({ clientX, clientY }) => {
-    const box = svg.getBoundingClientRect();
-    return [((clientX - box.left) / box.width) * WIDTH, ((clientY - box.top) / box.height) * HEIGHT];
-  };
-  const near = (event) => {
-    const [across, down] = where(event);
-    return Math.hypot(across - x(0), down - Number(handle.getAttribute("cy"))) < 44;
-  };
-  let held = false;
-  svg.addEventListener("touchstart", (event) => near(event.touches[0]) && event.preventDefault(), { passive: false });
-  svg.addEventListener("pointerdown", (event) => {
-    held = near(event);
-    if (held) svg.setPointerCapture(event.pointerId);
-  });
-  svg.addEventListener("pointermove", (event) => {
-    if (!held) return;
-    const wanted = 1 - (where(event)[1] - TOP) / (HEIGHT - TOP - BOTTOM);
+  const near = (across, down) => (Math.hypot(across - x(0), down - Number(handle.getAttribute("cy"))) < 44 ? handle : null);
+  drags(svg, near, (_, across, down) => {
+    const wanted = 1 - (down - TOP) / (HEIGHT - TOP - BOTTOM);
     let lam = 0;
     while (lam < most && net(lam) > wanted) lam += STEP;
     price.set(lam);
   });
-  for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => (held = false));
 
   const sentence = element("p", { className: "price-sentence" }, "At ", price.number, " per answer the question buys ", buys, ". The vote is right with chance ", right, ". It costs ", times, " = ", pays, ", which leaves ", left, ".");
   root.replaceChildren(sentence, svg);
@@ -113,8 +97,7 @@ function tangent(root, { budgets, curve, start, most }) {
 
 function everybody(root, { n, name, budgets, colours, start, most, bought, cost, accuracy, mix }) {
   const [spent, right, mixed] = [strong(), strong(), strong()];
-  const strip = element("div", { className: "price-strip" });
-  strip.setAttribute("aria-hidden", true);
+  const strip = element("div", { className: "price-strip", ariaHidden: true });
   const parts = budgets.map((b, at) => {
     const part = strip.appendChild(element("span"));
     part.style.background = colours[at];

@@ -24,12 +24,10 @@ function render({ model, el }) {
     const label = element("span", {}, players[who]);
     return element("div", { className: `race-mark race-${who}`, hidden: true }, label);
   });
-  const track = element("div", { className: "race-track" }, ...lanes.map(({ lane }) => lane), ...marks);
-  track.setAttribute("aria-hidden", true); // the lines below say it in words
-  const votes = element("p", { className: "race-votes" });
-  votes.setAttribute("role", "status");
-  const said = element("p", { className: "race-said" });
-  said.setAttribute("role", "status");
+  // The lines below say it in words.
+  const track = element("div", { className: "race-track", ariaHidden: true }, ...lanes.map(({ lane }) => lane), ...marks);
+  const votes = status("p", "race-votes");
+  const said = status("p", "race-said");
   const board = element("table", { className: "race-board" });
 
   const question = () => game.questions[round];
@@ -148,10 +146,7 @@ function render({ model, el }) {
 
   function begin() {
     state = "running";
-    if (still()) {
-      jump();
-      return;
-    }
+    if (still()) return jump();
     draw();
     run(performance.now());
   }

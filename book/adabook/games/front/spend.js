@@ -19,11 +19,6 @@ function render({ model, el }) {
   let playing = 0; // the turn of the price, if it plays
   let revealed = false; // whether the score of the price may be seen
 
-  const status = (tag, className) => {
-    const made = element(tag, { className });
-    made.setAttribute("role", "status");
-    return made;
-  };
   const left = status("p", "spend-left");
   const said = status("div", "spend-said");
   const result = status("p", "spend-result");
@@ -188,23 +183,18 @@ function render({ model, el }) {
     tile.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && !stroke?.painting && look(row));
     return tile;
   });
-  const grid = element("div", { className: "spend-grid" }, ...tiles);
-  grid.setAttribute("role", "group");
-  grid.setAttribute("aria-label", `${tiles.length} questions, easiest level first; arrow keys move, Enter gives or takes`);
+  const told = `${tiles.length} questions, easiest level first; arrow keys move, Enter gives or takes`;
+  const grid = element("div", { className: "spend-grid", role: "group", ariaLabel: told }, ...tiles);
   grid.addEventListener("keydown", move);
   grid.addEventListener("pointerdown", down);
   grid.addEventListener("pointermove", drawn);
   document.addEventListener("pointerup", () => setTimeout(() => (stroke = null))); // after the click that may follow
   document.addEventListener("pointercancel", () => (stroke = null));
 
-  const brushes = budgets.slice(1).map((budget, index) => {
-    const input = element("input", { type: "radio", name: "spend-brush", checked: index + 1 === brush });
-    input.addEventListener("change", () => (brush = index + 1));
-    return element("label", {}, input, String(budget));
-  });
-  const brushBox = element("div", { className: "adalib-controls adalib-choice" }, "A tap gives", ...brushes, "answers");
-  brushBox.setAttribute("role", "radiogroup");
-  brushBox.setAttribute("aria-label", "answers that a tap gives");
+  const brushes = choice("answers that a tap gives", "spend-brush", budgets.slice(1), (at) => (brush = at + 1));
+  brushes.inputs[brush - 1].checked = true;
+  brushes.box.prepend("A tap gives");
+  brushes.box.append("answers");
 
   // --- by price --------------------------------------------------------------------------------------------------------
 
@@ -258,7 +248,7 @@ function render({ model, el }) {
   const key = (className, words) => element("span", {}, element("i", { className }), words);
   const legend = element("p", { className: "spend-key" }, key("spend-key-now", "right now"), key("spend-key-best", `what ${budgets.at(-1)} answers would add`));
   said.textContent = "Tap a tile or point at it to see its question and its curve.";
-  const field = element("div", { className: "spend-field" }, brushBox, left, grid, legend, said);
+  const field = element("div", { className: "spend-field" }, brushes.box, left, grid, legend, said);
   el.replaceChildren(field, element("div", { className: "spend-side" }, meters, actions, result));
   tiles.forEach((_, row) => paint(row));
   tell();

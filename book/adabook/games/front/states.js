@@ -5,11 +5,8 @@ function render({ model, el }) {
   const data = model.get("data");
   const most = data.most;
   const chosen = { text: 0, certainty: 0 };
-  const said = element("p", { className: "stop-board" });
-  said.setAttribute("role", "status");
-  const slider = element("input", { type: "range", min: 0, max: data.prices.length - 1, step: 1, value: data.start });
-  slider.setAttribute("aria-label", "price λ");
-  const told = element("output");
+  const said = status("p", "stop-board");
+  const prices = slider("price λ", { min: 0, max: data.prices.length - 1, step: 1, value: data.start }, draw);
   const cells = [];
   const table = element("table", { className: "states-grid" });
   const head = element("tr", {}, element("th", {}, "runner-up ↓", element("br"), "leader →"));
@@ -26,7 +23,7 @@ function render({ model, el }) {
   }
 
   function draw() {
-    const price = data.prices[Number(slider.value)];
+    const price = data.prices[Number(prices.input.value)];
     const limit = data.limits[chosen.text][chosen.certainty];
     let going = 0;
     let known = 0;
@@ -41,31 +38,20 @@ function render({ model, el }) {
       cell.textContent = go ? "go" : "stop";
       cell.title = `${leader} to ${runner}: ${go ? "go on" : "stop"}`;
     });
-    told.textContent = `price λ = ${price.toFixed(4)}`;
-    slider.setAttribute("aria-valuetext", told.textContent);
+    prices.tell(`price λ = ${price.toFixed(4)}`);
     said.textContent = `Go on in ${going} of ${known} states.`;
   }
 
-  // The same controls as below the book's figures: a row of buttons, and a slider that says where it stands.
-  function choice(name) {
-    const group = `states-${name}`;
-    const box = element("div", { className: "adalib-controls adalib-choice" }, element("span", { id: group }, name));
-    box.setAttribute("role", "radiogroup");
-    box.setAttribute("aria-labelledby", group);
-    data[name].forEach((text, value) => {
-      const input = element("input", { type: "radio", name: group, value, checked: value === 0 });
-      input.addEventListener("change", () => {
-        chosen[name] = value;
-        draw();
-      });
-      box.append(element("label", {}, input, text));
+  const choices = ["text", "certainty"].map((name) => {
+    const { box, inputs } = choice(name, `states-${name}`, data[name], (value) => {
+      chosen[name] = value;
+      draw();
     });
+    inputs[0].checked = true;
+    box.prepend(element("span", {}, name));
     return box;
-  }
-
-  slider.addEventListener("input", draw);
-  const price = element("div", { className: "adalib-controls adalib-slider" }, told, slider);
-  const controls = element("div", {}, price, choice("text"), choice("certainty"));
+  });
+  const controls = element("div", {}, prices.box, ...choices);
   el.replaceChildren(controls, element("div", { className: "adalib-scroll" }, table), said);
   draw();
 }

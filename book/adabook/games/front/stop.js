@@ -13,8 +13,7 @@ function render({ model, el }) {
   const asked = element("p", { className: "stop-asked" });
   const list = element("ol", { className: "stop-answers" });
   const votes = element("p", { className: "stop-votes" });
-  const said = element("p", { className: "stop-said" });
-  said.setAttribute("role", "status");
+  const said = status("p", "stop-said");
   const board = element("p", { className: "stop-board" });
 
   const question = () => game.questions[round];

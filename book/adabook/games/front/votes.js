@@ -28,15 +28,12 @@ function render({ model, el }) {
     return { name, bar, count, row: element("div", { className: "votes-row" }, name, element("div", {}, bar), count) };
   });
   const board = element("div", { className: "votes-bars" }, ...bars.map(({ row }) => row));
-  for (const box of [grid, board]) box.setAttribute("aria-hidden", true); // the line below says it in words
+  for (const box of [grid, board]) box.ariaHidden = true; // the line below says it in words
   const legend = element("p", { className: "votes-legend" });
   KINDS.forEach((name, kind) => legend.append(element("span", { className: `votes-${kind}` }), `${name} `));
   legend.append("· under each tile, the vote so far");
-  const said = element("p", { className: "stop-board" });
-  said.setAttribute("role", "status");
-  const output = element("output");
-  const slider = element("input", { type: "range", min: 0, max: answers.length, step: 1 });
-  slider.setAttribute("aria-label", "answers asked for");
+  const said = status("p", "stop-board");
+  const times = slider("answers asked for", { min: 0, max: answers.length, step: 1 }, () => ask(Number(times.input.value)));
 
   // The votes of the first n answers: [answer, votes, is it right], the most first, and what the vote is worth.
   function vote(n) {
@@ -57,7 +54,7 @@ function render({ model, el }) {
   }
 
   function draw() {
-    slider.value = asked;
+    times.input.value = asked;
     tiles.forEach((tile, at) => {
       const come = at < asked;
       tile.textContent = come ? answers[places[at]] : "";
@@ -75,8 +72,7 @@ function render({ model, el }) {
       bar.className = `votes-${at < SHOWN && answer ? kinds[answers.indexOf(answer)] : 2}`;
       bar.style.width = `${(100 * Math.min(votes, most)) / most}%`;
     });
-    output.textContent = `asked ${asked} times`;
-    slider.setAttribute("aria-valuetext", output.textContent);
+    times.tell(`asked ${asked} times`);
     said.textContent = sentence(now);
   }
 
@@ -93,14 +89,13 @@ function render({ model, el }) {
     draw();
     write(`${asked},${order}`);
   };
-  slider.addEventListener("input", () => ask(Number(slider.value)));
   const actions = [
     button("Ask once more", () => ask(asked + 1)),
     button("Ask 16 times", () => ask(16)),
     button("Start over, in another order", () => ask(1, order + 1)),
   ];
   el.replaceChildren(
-    element("div", { className: "adalib-controls adalib-slider" }, output, slider),
+    times.box,
     element("div", { className: "spend-actions" }, ...actions),
     said, grid, legend, board,
   );
