@@ -7,10 +7,9 @@ edition can be written without Sphinx.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import nbformat
 from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_subtitle
@@ -25,12 +24,6 @@ _AS_TYPED = str.maketrans("‘’“” ", "''\"\"-")
 _CAPTION = re.compile(
     r'<(figcaption|caption|p)\b[^>]*><a class="adalib-number"[^>]*>(.*?)</a>(.*?)</\1>', re.S
 )
-
-
-def cell_ids(page: Page) -> list[str]:
-    """The ids of the cells of a page; one that is no notebook has none."""
-    is_notebook = page.path.suffix == ".ipynb"
-    return [cell.id for cell in nbformat.read(page.path, as_version=4).cells] if is_notebook else []
 
 
 def gather(
@@ -49,7 +42,7 @@ def gather(
     for page in pages:
         doctree = doctree_of(page.name)
         file = page.path.name
-        captions[page.name] = _captions(doctree, cell_ids(page))
+        captions[page.name] = _captions(doctree, page)
         for node in doctree.findall(nodes.Element):
             label = node.get("label")
             if isinstance(node, nodes.math_block) and label:
@@ -87,18 +80,19 @@ def _heading_place(file: str, title: nodes.title) -> str:
     return f"{file}#{words}" if is_plain else file
 
 
-def _captions(doctree: nodes.document, ids: Sequence[str]) -> dict[str, list[str]]:
-    """The captions of what the cells of a page show, by the ids of all its cells.
+def _captions(doctree: nodes.document, page: Page) -> dict[str, list[str]]:
+    """The captions of what the cells of a page show, by their ids.
 
     A cell shows the words of a table's or a drawing's caption itself.
     """
     captions: dict[str, list[str]] = {}
+    cells = page.cells
     for cell in doctree.findall(lambda node: _is_part(node, "cell_code")):
         for markup in map(nodes.raw.astext, cell.findall(nodes.raw)):
             for kind, number, words in _CAPTION.findall(markup.replace("&#x27;", "'")):
                 itself = kind == "caption" or "adalib-drawing" in markup
                 caption = f"<b>{number}</b>{'' if itself else words}"
-                captions.setdefault(ids[cell["cell_index"]], []).append(caption)
+                captions.setdefault(cells[cell["cell_index"]]["id"], []).append(caption)
     return captions
 
 
@@ -107,12 +101,13 @@ def _is_part(node: nodes.Node, element: str) -> bool:
     return isinstance(node, nodes.container) and node.get("nb_element") == element
 
 
-def cell_outputs(doctree: nodes.document, ids: Sequence[str]) -> dict[str, str]:
-    """Return what the cells of a page print and tabulate, by the ids of all its cells."""
+def cell_outputs(doctree: nodes.document, page: Page) -> dict[str, str]:
+    """Return what the cells of a page print and tabulate, by their ids."""
     outputs: dict[str, list[str]] = {}
+    cells = page.cells
     for cell in doctree.findall(lambda node: _is_part(node, "cell_code")):
         for output in cell.findall(lambda node: _is_part(node, "cell_code_output")):
-            shown = outputs.setdefault(ids[cell["cell_index"]], [])
+            shown = outputs.setdefault(cells[cell["cell_index"]]["id"], [])
             for node in output.findall(nodes.raw):
                 tables = BeautifulSoup(node.astext(), "html.parser").find_all("table")
                 shown += [as_pipes(str(table)) for table in tables]

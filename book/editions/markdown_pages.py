@@ -16,7 +16,7 @@ from docutils import nodes
 from nbformat import NotebookNode
 
 from contents import Page, pages
-from editions.facts import cell_ids, cell_outputs
+from editions.facts import cell_outputs
 from editions.lab_notebooks import HIDDEN, Book, live_text
 from editions.writing import read_book
 
@@ -96,7 +96,7 @@ def write_pages(
         if page.path.suffix == ".md":
             text = page_as_markdown(page, book)
         else:
-            outputs = cell_outputs(doctree_of(page.name), cell_ids(page))
+            outputs = cell_outputs(doctree_of(page.name), page)
             text = notebook_as_markdown(notebooks[page.path.name], outputs)
         (built / f"{page.name}.md").write_text(text, encoding="utf-8")
     (built / "llms.txt").write_text(llms_txt(root, address), encoding="utf-8")
