@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
-
 from adabook import plain_data
 
 #: The tag of a cell that is not run.
@@ -29,6 +26,9 @@ _COLLECT = "import runpy; runpy.run_path({file!r})['collect']({names!r}, globals
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
     """Run a notebook, cell by cell; return its answers and what went wrong."""
+    import nbformat  # these come with the extra "notebooks", which the grader itself does without
+    from nbclient import NotebookClient
+
     try:
         notebook = nbformat.reads(task["notebook"], as_version=4)
     except Exception as error:  # a student may hand in any file
