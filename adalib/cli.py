@@ -17,7 +17,7 @@ import sys
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -356,7 +356,7 @@ def evaluate(
     print(textwrap.fill(f"{held}. {tested}", 100) if why else f"{held}; how it was tested: --why")
     if report is not None:
         print(f"wrote {report}; open it in a browser, no network needed")
-    print(_next_step(file, answers, rows))
+    print(_next_step(file, answers, rows, own))
 
 
 def _check_page(out: str) -> None:
@@ -415,21 +415,22 @@ def _promised(row: HeldOutRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 
-def _next_step(file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow]) -> str:
+def _next_step(
+    file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow], own: Collection[str]
+) -> str:
     """Return the command to type next: fit the policy that pays, or look at the file."""
-    from adalib.datasets.menu import Menu
-    from adalib.evaluate.compare import RACE, STOPPING
+    from adalib.evaluate.compare import RACE, answer_cost
     from adalib.evaluate.verdict import judgements
 
     judgement = judgements(rows)[0]
     best = judgement.rows[judgement.best]
     name = shlex.quote(file)
-    served = best.policy in (*STOPPING, RACE)
-    if judgement.word() != "pays" or not served or isinstance(answers, Menu):  # of one model
+    served = best.kind == "watches" and best.policy not in own
+    if judgement.word() != "pays" or not served:
         return f"Next: adalib explore {name} --out explore.html"
-    if best.policy != RACE or answers.tokens is None:
+    if best.policy != RACE:
         return f"Next: adalib fit {name} --budget {best.target:g} --out router"
-    tokens = best.target * answers.tokens.mean()
+    tokens = best.target * answer_cost(answers, "tokens")
     return f"Next: adalib fit {name} --policy race --budget {tokens:.0f} --out router"
 
 

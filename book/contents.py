@@ -60,13 +60,20 @@ class Page(NamedTuple):
         return notebook if notebook.exists() else self.root / f"{self.name}.md"
 
     @property
+    def cells(self) -> list[dict]:
+        """The cells of a notebook, each with its source as one text; any other page has none."""
+        if self.path.suffix != ".ipynb":
+            return []
+        cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
+        return [cell | {"source": "".join(cell["source"])} for cell in cells]
+
+    @property
     def title(self) -> str:
         """Its first heading, without a number."""
         if self.path.suffix == ".md":
             text = self.path.read_text(encoding="utf-8")
         else:
-            cells = json.loads(self.path.read_text(encoding="utf-8"))["cells"]
-            text = "".join(cells[0]["source"])
+            text = self.cells[0]["source"]
         heading = re.search(r"^# (.+)$", text, re.M)
         if heading is None:
             raise ValueError(f"{self.path}: begins without a title; write one, such as # Budgets")

@@ -6,7 +6,6 @@ reasons. What is wrong fails a test.
 
 from __future__ import annotations
 
-import json
 import re
 
 import pandas as pd
@@ -47,10 +46,9 @@ _NUMBER = re.compile(r"\{(?:points|glue:text)\}`")
 
 def _markdown(page: Page) -> str:
     """The prose of a notebook's page, an empty line between two cells."""
-    cells = json.loads(page.path.read_text(encoding="utf-8"))["cells"]
     return "\n\n".join(
-        "".join(cell["source"])
-        for cell in cells
+        cell["source"]
+        for cell in page.cells
         if cell["cell_type"] == "markdown" and "remove-cell" not in cell["metadata"].get("tags", [])
     )
 
@@ -82,10 +80,9 @@ def running_words(text: str) -> int:
 
 
 def _visible_lines(page: Page) -> int:
-    cells = json.loads(page.path.read_text(encoding="utf-8"))["cells"]
     return sum(
-        len(cell["source"])
-        for cell in cells
+        len(cell["source"].splitlines())
+        for cell in page.cells
         if cell["cell_type"] == "code"
         and not {"hide-input", "remove-cell"} & set(cell["metadata"].get("tags", []))
     )

@@ -199,7 +199,8 @@ class TwoAlike(Base):
 """
 
 
-def test_a_file_with_a_policy_is_a_row_under_its_class_name(file, capsys, tmp_path):
+def test_a_file_with_a_policy_is_a_row_under_its_class_name(file, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("adalib.evaluate.compare.planning_policies", dict)  # they take seconds
     path = tmp_path / "mine.py"
     path.write_text(OWN, encoding="utf-8")
     words = ["evaluate", file, "--targets", "2", "--budgets", "1,4", "--policy"]
@@ -263,17 +264,8 @@ def test_collect_takes_the_arguments_of_the_function(tmp_path, capsys):
     questions.write_text('{"id": 1, "question": "What is 3 + 4?", "gold": 7}')
     out = str(tmp_path / "out")
     with FaultServer() as server:
-        where = [
-            "--base-url",
-            server.url,
-            "--model",
-            "m",
-            "--samples",
-            "2",
-            "--temperature",
-            "none",
-        ]
-        assert main(["collect", str(questions), "--out", out, *where, "--logprobs"]) == 0
+        words = ["collect", str(questions), "--out", out, "--base-url", server.url, "--model", "m"]
+        assert main([*words, "--samples", "2", "--temperature", "none", "--logprobs"]) == 0
     assert str(Path(out, "responses.jsonl")) in capsys.readouterr().out
     assert adalib.load(Path(out, "responses.jsonl")).answers == [["7", "7"]]
     assert "temperature" not in server.seen[0]

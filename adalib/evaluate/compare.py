@@ -24,8 +24,6 @@ from adalib.sequential.race import PricedRace
 
 #: The row of `adalib.PricedRace`, where tokens are paid.
 RACE = "race"
-#: Policies that watch the answers come in, by the names of their rows.
-STOPPING = ("priced", "priced_votes", *PEERS)
 
 
 def compare(

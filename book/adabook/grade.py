@@ -13,9 +13,7 @@ import csv
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import unicodedata
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +21,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from adabook import sandbox
+from adabook import run_notebook, sandbox
 from adabook.judge import MOST, judged
 
 #: The file in an autograder that names the exercises and, for homework, holds the keys.
@@ -237,31 +235,12 @@ def _answers(file: Path, sheet: Mapping[str, Any], as_nobody: bool) -> dict[str,
         "names": [*names, "student_id", "tables"],
         "has_checks": sheet["roster"] is None,
     }
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        tempfile.TemporaryFile("w+", encoding="utf-8") as given,
-        tempfile.TemporaryFile("w+", encoding="utf-8") as printed,
-    ):
-        json.dump(task, given)
-        given.seek(0)
-        command = ["-m", "adabook.run_notebook"]
-        process = sandbox.start(command, Path(folder), given, printed, as_nobody=as_nobody)
+    rights = {"judge": True, "as_nobody": as_nobody}
+    with sandbox.Conversation(run_notebook, _SECONDS, **rights) as process:
         try:
-            process.wait(_SECONDS)
-        except subprocess.TimeoutExpired:
+            return process.ask(task, MOST)
+        except TimeoutError:
             raise RuntimeError(f"the notebook did not end within {_SECONDS} seconds") from None
-        finally:
-            sandbox.end(process)
-        printed.seek(0)
-        reply = printed.read(MOST + 1)
-    if len(reply) > MOST:
-        raise RuntimeError("its answers are too long to be judged")
-    if not reply.endswith("\n"):
-        raise RuntimeError("the notebook ended the process that ran it")
-    found = json.loads(reply.splitlines()[-1])
-    if "error" in found:
-        raise RuntimeError(found["error"])
-    return found
 
 
 def _student(answers: Mapping[str, Any]) -> str:

@@ -18,10 +18,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Any
+from typing import Any
 
 import adalib
 from adalib.datasets.loading import data_folder
@@ -55,62 +55,47 @@ def bubblewrap() -> str:
     return found if works else ""
 
 
-def start(
-    command: Sequence[str],
-    folder: Path,
-    stdin: IO | int,
-    stdout: IO | int,
-    judge: bool = True,
-    data: bool = True,
-    as_nobody: bool = False,
-) -> subprocess.Popen:
-    """Start this Python with some words; ``folder`` is its own where there is no bubblewrap.
-
-    Without ``judge`` it does not find adabook, with its brute forces, and without ``data`` no
-    recorded answers. ``as_nobody`` is for root in a container of one submission.
-    """
-    home = "/tmp" if bubblewrap() else str(folder)
-    words = [sys.executable, "-P", *command]
-    if bubblewrap():
-        words = [bubblewrap(), *_walls(judge, data), *words]
-    paths = [str(Path(adalib.__file__).resolve().parents[1]), *([str(_HERE.parent)] * judge)]
-    environment = {"HOME": home, "TMPDIR": home, "USER": "student", "PATH": os.environ["PATH"]}
-    environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8"}
-    other: dict[str, Any] = {}
-    if as_nobody:
-        os.chown(folder, _NOBODY, _NOBODY)
-        other = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
-    return subprocess.Popen(
-        words,
-        env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
-        cwd=folder,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        preexec_fn=_limit if sys.platform != "win32" else None,
-        **other,
-    )
-
-
-def end(process: subprocess.Popen) -> None:
-    """End a process; with bubblewrap everything that it has started ends, too."""
-    process.kill()
-    process.wait()
-
-
 class Conversation:
-    """A process that does not find adabook: it is sent requests as lines, and replies in lines.
+    """A process that runs the text of a module: it is sent requests as lines, and replies in lines.
 
-    It runs the text of ``module`` and ends after so many seconds; ``rights`` are those of `start`.
+    It is stopped after so many ``seconds``. With ``judge`` it finds adabook, which holds keys and
+    brute forces, and without ``data`` no recorded answers. ``as_nobody`` is for root in a container
+    of one submission.
     """
 
-    def __init__(self, module: ModuleType, seconds: float, **rights: bool) -> None:
-        text = Path(str(module.__file__)).read_text(encoding="utf-8")
+    def __init__(
+        self,
+        module: ModuleType,
+        seconds: float,
+        judge: bool = False,
+        data: bool = True,
+        as_nobody: bool = False,
+    ) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        pipes = (subprocess.PIPE, subprocess.PIPE)
-        home = Path(self._folder.name)
-        self._process = start(["-c", text], home, *pipes, judge=False, **rights)
+        folder = self._folder.name  # its own, where there is no bubblewrap
+        home = "/tmp" if bubblewrap() else folder
+        text = Path(str(module.__file__)).read_text(encoding="utf-8")
+        words = [sys.executable, "-P", "-c", text]
+        if bubblewrap():
+            words = [bubblewrap(), *_walls(judge, data), *words]
+        paths = [str(Path(adalib.__file__).resolve().parents[1]), *([str(_HERE.parent)] * judge)]
+        environment = {"HOME": home, "TMPDIR": home, "USER": "student", "PATH": os.environ["PATH"]}
+        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8"}
+        other: dict[str, Any] = {}
+        if as_nobody:
+            os.chown(folder, _NOBODY, _NOBODY)
+            other = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
+        self._process = subprocess.Popen(
+            words,
+            env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=_limit if sys.platform != "win32" else None,
+            **other,
+        )
         self._is_late = threading.Event()
         self._timer = threading.Timer(seconds, self._stop)
         self._timer.start()
@@ -120,7 +105,8 @@ class Conversation:
 
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
-        end(self._process)
+        self._process.kill()  # with bubblewrap everything that it has started ends, too
+        self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(BrokenPipeError):  # what it was sent last is not wanted
                 pipe.close()  # type: ignore[union-attr]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import nbformat
 
+from contents import pages
+from editions.facts import FACTS, gather
 from editions.handout import write_index
 from editions.markdown_pages import write_pages
 from editions.writing import live_notebooks
@@ -48,12 +51,14 @@ def write(app, exception) -> None:
     repository = app.config.adalib_repository
     version = app.config.html_context["book_version"]
     address = wheel_address(repository, version) if repository else ""
+    facts = json.dumps(gather(pages(root), app.env.get_doctree), ensure_ascii=False)
+    (executed / FACTS).write_text(facts, encoding="utf-8")
     notebooks = live_notebooks(root, executed, wheel_address=address)
     folder = built / "_sources" / "notebooks"
     for name, notebook in notebooks.items():
         nbformat.write(notebook, folder / name)
     write_index(app.builder)
-    write_pages(root, built, executed, notebooks, app.config.html_baseurl)
+    write_pages(root, built, executed, notebooks, app.config.html_baseurl, app.env.get_doctree)
 
 
 def setup(app) -> dict:

@@ -70,6 +70,8 @@ class Book:
     wheel_address: str = ""  # from where a first cell installs the package, if it is published
     # Where labels stand: a notebook and its heading, "03_budgets.ipynb#Sort-the-slopes".
     places: Mapping[str, str] = field(default_factory=dict)
+    # The numbered captions of figures, games and tables as markup, by page and by id of their cell.
+    captions: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
 
 def live_text(text: str, book: Book) -> str:
@@ -181,7 +183,7 @@ def live_notebook(
 ) -> NotebookNode:
     """Return a chapter for JupyterLab: solutions and drawing code folded, figures captioned.
 
-    ``captions`` has the numbered captions of figures, games and tables by the ids of their cells.
+    ``captions`` has those of its page in ``book``.
     """
     cells = []
     for cell in notebook.cells:

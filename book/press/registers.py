@@ -8,7 +8,6 @@ chapters that it ``needs``. A cell whose figure or game can be moved says there 
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,12 +24,6 @@ _LABEL = re.compile(r"^\(([\w-]+)\)=$", re.M)
 _ACROSS, _DOWN, _RADIUS = 82, 72, 20
 
 
-def _cells(page: Page) -> list[dict]:
-    """The cells of a notebook, each with its source as one text."""
-    cells = json.loads(page.path.read_text(encoding="utf-8"))["cells"]
-    return [cell | {"source": "".join(cell["source"])} for cell in cells]
-
-
 def _name(page: Page) -> str:
     """What a list calls a lesson; "Chapter 3" becomes a link by itself."""
     if not page.number:
@@ -40,7 +33,7 @@ def _name(page: Page) -> str:
 
 def _blocks(page: Page) -> Iterator[Block]:
     """The directives of a notebook, in their order."""
-    for cell in _cells(page):
+    for cell in page.cells:
         if cell["cell_type"] == "markdown":
             yield from (part for part in blocks(cell["source"]) if isinstance(part, Block))
 
@@ -95,7 +88,7 @@ def moving_list(root: Path) -> str:
     for page in lessons(root):
         label = ""
         items = []
-        for cell in _cells(page):
+        for cell in page.cells:
             if cell["cell_type"] == "markdown":
                 label = (_LABEL.findall(cell["source"]) or [label])[-1]
             elif moves := cell["metadata"].get("adalib", {}).get("moves"):

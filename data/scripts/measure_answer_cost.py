@@ -7,11 +7,10 @@
 What a token costs does not depend on what the weights say, so the first form builds decoders of
 Qwen2.5's shapes with random numbers for weights, in bfloat16, and times one step of decoding: every
 row has `context` tokens in a static key-value cache and takes the likeliest next one. The step is
-captured as a CUDA graph. The script also times drawing a token at temperature 1 in place of that,
-the reading of prompts, the memory's bandwidth and the rate of a large matrix product, and reads the
-power of the board before and after its first use, while nothing runs. Energy is the board's own
-counter (NVML); where there is none, seconds alone are written. There is no serving engine, no
-tensor parallelism and no quantisation, and the host's energy is not counted.
+captured as a CUDA graph. The script also times the memory's bandwidth and the rate of a large
+matrix product, and reads the power of the board before and after its first use, while nothing runs.
+Energy is the board's own counter (NVML); where there is none, seconds alone are written. There is
+no serving engine, no tensor parallelism and no quantisation, and the host's energy is not counted.
 
 The second form asks a model behind an OpenAI-compatible address for 1, 2, 4 ... answers at a time,
 and prints tokens a second; without an address it starts the small model of the project's tests.
@@ -177,15 +176,6 @@ def _turned(x: Any, turns: tuple[Any, Any]) -> Any:
     return x * cos + torch.cat([-second, first], dim=-1) * sin
 
 
-def drawn(scores: Any) -> Any:
-    """Draw a token of each row at temperature 1, in a way that a graph can capture."""
-    import torch
-
-    chances = torch.softmax(scores.float(), dim=-1)
-    waits = torch.empty_like(chances).exponential_()
-    return (chances / waits).argmax(dim=-1, keepdim=True)
-
-
 def check_cache(device: str) -> float:
     """Compare decoding token by token with reading all at once; return the largest difference."""
     import torch
@@ -202,7 +192,7 @@ def check_cache(device: str) -> float:
 
 
 class Board:
-    """The board's counters of energy and clock; each read is None where it has none."""
+    """The board's counter of energy; a read is None where it has none."""
 
     def __init__(self) -> None:
         self.handle = ctypes.c_void_p()
@@ -221,14 +211,6 @@ class Board:
         read = ctypes.c_ulonglong()  # in millijoules
         failed = self.nvml.nvmlDeviceGetTotalEnergyConsumption(self.handle, ctypes.byref(read))
         return None if failed else read.value / 1000
-
-    def megahertz(self) -> int | None:
-        """Read the clock of the multiprocessors."""
-        if self.nvml is None:
-            return None
-        read = ctypes.c_uint()
-        failed = self.nvml.nvmlDeviceGetClockInfo(self.handle, 1, ctypes.byref(read))
-        return None if failed else read.value
 
     def idle_watts(self, seconds: float = 5.0) -> float | None:
         """Return the mean power while nothing runs."""
@@ -261,7 +243,6 @@ def timed(work: Callable[[], object], board: Board, cuda: bool) -> dict[str, Any
         start = time.perf_counter()
         for _ in range(times):
             work()
-        clock = board.megahertz()  # while the board works: the calls above do not wait for it
         wait()
         seconds.append((time.perf_counter() - start) / times)
         after = board.joules()
@@ -272,7 +253,6 @@ def timed(work: Callable[[], object], board: Board, cuda: bool) -> dict[str, Any
         "seconds_low": _rounded(min(seconds)),
         "seconds_high": _rounded(max(seconds)),
         "joules": None,
-        "megahertz": clock,
     }
     if joules:
         found |= {
@@ -342,22 +322,6 @@ def steps(name: str, decoder: Decoder, board: Board, device: str, counts: Any) -
                 torch.cuda.empty_cache()
 
 
-def draws(name: str, shape: Shape, board: Board, device: str, counts: Any) -> Iterator[dict]:
-    """Time the drawing of a token at temperature 1 for each row."""
-    import torch
-
-    for rows in counts:
-        scores = torch.randn(rows, shape.vocabulary, device=device).bfloat16()
-        token = torch.zeros(rows, 1, device=device, dtype=torch.int64)
-
-        def draw(token: Any = token, scores: Any = scores) -> None:
-            token.copy_(drawn(scores))
-
-        work: Callable[[], object] = draw if device == "cpu" else _captured(draw)
-        row = {"part": name, "what": "draw", "context": 0, "rows": rows}
-        yield row | timed(work, board, device != "cpu")
-
-
 def _captured(step: Callable[[], None]) -> Callable[[], object]:
     """Capture a step as a CUDA graph: launching its kernels one by one would take longer."""
     import torch
@@ -372,22 +336,6 @@ def _captured(step: Callable[[], None]) -> Callable[[], object]:
     with torch.cuda.graph(graph):
         step()
     return graph.replay
-
-
-def prompts(name: str, decoder: Decoder, board: Board, device: str) -> Iterator[dict]:
-    """Time the reading of prompts, one alone and eight together."""
-    import torch
-
-    for length in CONTEXTS if name != "tiny" else (32,):
-        for rows in (1, 8):
-            cache = decoder.cache(rows, length)
-            tokens = torch.randint(0, decoder.shape.vocabulary, (rows, length), device=device)
-
-            def read(tokens: Any = tokens, cache: Any = cache) -> None:
-                decoder.forward(tokens, cache, 0)
-
-            row = {"part": name, "what": "prompt", "context": length, "rows": rows}
-            yield row | timed(read, board, device != "cpu")
 
 
 def measure(names: list[str], counts: Any, device: str) -> Iterator[dict]:
@@ -406,8 +354,6 @@ def measure(names: list[str], counts: Any, device: str) -> Iterator[dict]:
         yield about | {"cached_per_token": decoder.shape.cached(1)}
         with torch.inference_mode():
             yield from steps(name, decoder, board, device, counts)
-            yield from draws(name, decoder.shape, board, device, counts[::3])
-            yield from prompts(name, decoder, board, device)
         del decoder
         if device != "cpu":
             torch.cuda.empty_cache()

@@ -1,15 +1,14 @@
-"""Does last month's router still hold? Policies fitted on one set of answers and used on another.
+"""Does last month's router still hold? A policy fitted on one set of answers and used on another.
 
-It writes data/recorded/transfer.jsonl. A policy moves to another benchmark, another model or
-another temperature, and is used as it is, fitted again on a hundred questions from there, or fitted
-on its old questions and those hundred together. At home it learns from two thirds of the new
-questions. Every question is scored by policies that never saw it, neither there nor at the old
-place.
+It writes data/recorded/transfer.jsonl. Priced stopping moves to another benchmark, another model or
+another temperature, and is used as it is, or fitted again on a hundred questions from there. At
+home it learns from two thirds of the new questions. Every question is scored by policies that never
+saw it, neither there nor at the old place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -20,15 +19,7 @@ import adalib
 from adabook.recorded import figures
 from adalib.datasets.folds import deal
 from adalib.datasets.responses import SAMPLED, Responses
-from adalib.evaluate.learners import (
-    Fold,
-    Half,
-    Learner,
-    Planner,
-    Round,
-    planning_policies,
-    run_folds,
-)
+from adalib.evaluate.learners import Fold, Half, Round, run_folds
 from adalib.evaluate.scores import Outcome, Scores
 from adalib.sequential.priced_stopping import PricedStopping
 
@@ -40,50 +31,33 @@ MOVES = {
     "word-fewshot": ("word-hot",),
     "word-hot": ("word-fewshot",),
 }
-TARGETS = (2, 4)
+TARGET = 4
 REFIT = 100  # questions from the new place
-WAYS = ("as it is", "refit", "both", "home")
-LEARNERS = {
-    **planning_policies(),
-    "priced": PricedStopping(exact=True),
-    "priced_votes": PricedStopping(("votes",), exact=True),
-}
+WAYS = ("as it is", "refit", "home")
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
     """Yield a name, and a function that computes its cells."""
     for old, places in MOVES.items():
         for new in places:
-            yield f"{old} to {new}", partial(moved, adalib.load(old), adalib.load(new), TARGETS)
+            yield f"{old} to {new}", partial(moved, adalib.load(old), adalib.load(new))
 
 
-def moved(
-    old: Responses,
-    new: Responses,
-    targets: Sequence[float],
-    learners: Mapping[str, Learner | Planner] = LEARNERS,
-    ways: Sequence[str] = WAYS,
-) -> list[dict]:
-    """Score learners of the old answers on the new ones, with the share of the budget missed.
-
-    There is one row per way, policy and target.
-    """
+def moved(old: Responses, new: Responses, ways: Sequence[str] = WAYS) -> list[dict]:
+    """Score the policy on the new answers, a row per way, with the share of the budget missed."""
     answers = stacked(old, new)
     both = Half(answers, answers.table())
     score = both.table.take(np.arange(old.n, answers.n))
     rows = []
     for way in ways:
         folds = list(ways_to_learn(old, new, answers.questions, way))
-        tried = Round(both, both, list(learners.items()))
-        [found] = run_folds([tried], targets, folds, np.arange(answers.n))
-        scores = Scores(list(learners))
-        for place, name in enumerate(learners):
-            for number, target in enumerate(targets):
-                cost = found.cost[place, number, old.n :]
-                accuracy = found.accuracy[place, number, old.n :]
-                scores.add(name, target, Outcome(cost, accuracy), score)
-        for row in scores.rows(np.arange(new.n)):
-            rows.append({"way": way, **figures(row), "missed": round(row.cost - row.target, 5)})
+        tried = Round(both, both, [("priced", PricedStopping(exact=True))])
+        [found] = run_folds([tried], [TARGET], folds, np.arange(answers.n))
+        scores = Scores(["priced"])
+        outcome = Outcome(found.cost[0, 0, old.n :], found.accuracy[0, 0, old.n :])
+        scores.add("priced", TARGET, outcome, score)
+        (row,) = scores.rows(np.arange(new.n))
+        rows.append({"way": way, **figures(row), "missed": round(row.cost - row.target, 5)})
     return rows
 
 
@@ -98,9 +72,7 @@ def ways_to_learn(old: Responses, new: Responses, texts: Sequence[str], way: str
         there = np.random.default_rng(out).permutation(np.flatnonzero(fold != out))
         some = old.n + np.sort(there[:REFIT])
         most = old.n + np.sort(there)
-        train = {"as it is": before, "refit": some, "both": np.append(before, some), "home": most}[
-            way
-        ]
+        train = {"as it is": before, "refit": some, "home": most}[way]
         embedding = adalib.TextEmbedding(4).fit([texts[i] for i in train])
         yield Fold(train, old.n + test, pd.concat([known, embedding.transform(texts)], axis=1))
 

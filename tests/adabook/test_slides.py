@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from adabook.games.scripts import SCRIPTS
 from contents import Page, keys, pages
-from editions.slides import deck, read_cells, slide_type, slides, write_decks
+from editions.slides import deck, slide_type, slides, write_decks
 
 VALUES = {"gain": "0.0312"}
 PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
@@ -123,7 +123,7 @@ def test_every_game_of_the_book_can_be_played_on_a_slide(game, tmp_path):
     assert f'class="adalib-{game}"' in text
 
 
-MARKED = [page.stem for page in pages() if any(map(slide_type, read_cells(page)))]
+MARKED = [page.stem for page in pages() if any(map(slide_type, page.cells))]
 
 
 @pytest.fixture(scope="module")

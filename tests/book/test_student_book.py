@@ -132,10 +132,33 @@ def test_live_notebooks_quote_the_numbers_of_the_build(executed, students):
     assert any("jp-MarkdownHeadingCollapsed" in cell.metadata for cell in cells) != students
 
 
-def test_a_notebook_has_the_numbers_of_its_page(executed):
-    """Of the figures, games and tables of its cells, and of exercises."""
-    for name, notebook in live_notebooks(ROOT, executed).items():
+@pytest.fixture(scope="module")
+def texts(executed) -> dict[str, str]:
+    """The Markdown of every notebook of the book."""
+    return {
+        name: "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        for name, notebook in live_notebooks(ROOT, executed).items()
+    }
+
+
+def test_a_notebook_has_the_numbers_of_its_page(texts):
+    """Of the figures, games and tables of its cells, of exercises and of equations."""
+    for name, text in texts.items():
         page = soup(f"notebooks/{name.removesuffix('.ipynb')}")
         numbers = page.select(".cell .adalib-number, .exercise .caption-number")
-        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         assert [one.get_text() for one in numbers if one.get_text().strip() not in text] == [], name
+        equations = [re.sub(r"\D", "", one.get_text()) for one in page.select(".eqno")]
+        assert re.findall(r"\\tag\{(\d+)\}", text) == equations
+
+
+def test_a_link_of_a_notebook_leads_to_a_heading(texts):
+    """JupyterLab names a heading by its words."""
+    headings = {
+        name: {words.replace(" ", "-") for words in re.findall(r"^#+ (.+)$", text, re.M)}
+        for name, text in texts.items()
+    }
+    links = [
+        link for text in texts.values() for link in re.findall(r"\]\((\w+\.ipynb)#([^)]+)\)", text)
+    ]
+    assert links
+    assert [(name, place) for name, place in links if place not in headings[name]] == []

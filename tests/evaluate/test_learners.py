@@ -10,7 +10,7 @@ import pytest
 import adalib
 from adalib.datasets.populations import beta_population, flat_null
 from adalib.evaluate import learners
-from adalib.evaluate.compare import STOPPING, stopping_policies
+from adalib.evaluate.compare import stopping_policies
 from adalib.evaluate.heldout import PaidFeatures, Protocol, held_out
 from adalib.evaluate.learners import planning_policies
 from adalib.evaluate.verdict import judgements, reasons
@@ -157,12 +157,12 @@ def test_stopping_policies_meet_their_targets():
     # Votes say much about questions of which the text says nothing.
     assert by_name["priced_votes", 4].gain > by_name["curve", 4].gain + 0.01
     for (name, target), row in by_name.items():
-        if name in STOPPING:
+        if name in stopping_policies():
             assert row.cost == pytest.approx(target, rel=0.06)
     main, before = judgements(rows)
     assert (main.word(), before.word()) == ("pays", "cannot tell")
     assert "Deciding before asking" in reasons(rows)
-    alone = [row for row in rows if row.policy not in STOPPING]
+    alone = [row for row in rows if row.policy not in stopping_policies()]
     assert "Deciding before asking" not in reasons(alone)
 
 
@@ -170,7 +170,7 @@ def test_where_votes_say_nothing_nothing_pays():
     answers, learners = flat_null(60).sample(32), stopping_policies()
     flat = held_out(answers, [3], BUDGETS, learners=learners, noises=0, protocol=TWO)
     assert judgements(flat)[0].word() != "pays"
-    assert np.abs([row.gain for row in flat if row.policy in STOPPING]).max() < 0.03
+    assert np.abs([row.gain for row in flat if row.policy in stopping_policies()]).max() < 0.03
 
 
 def test_who_interrupts_does_not_wait_for_the_folds_that_have_begun(monkeypatch):
