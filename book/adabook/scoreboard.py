@@ -1,9 +1,10 @@
 """One scoreboard for the whole book: GPT-4o-mini on GSM8K, three answers on average.
 
 It starts in chapter 1 with two rows and grows by a row where a chapter has earned one. Every number
-comes from one record: five deals of questions and answers, and every policy scored on questions and
-answers that it has not seen. Policies, deals and gains are those of ``record_models.py``; the
-tokens and the row with a held budget were measured beside them.
+comes from one record, which ``data/scripts/record_scoreboard.py`` made: five deals of questions and
+answers, and every policy scored on questions and answers that it has not seen. Policies, deals and
+gains are those of ``record_models.py``; beside them it counts tokens, and lets a price that moves
+hold the budget while the questions come one by one.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import pytest
 import recording
 from record_headline import weighted_mix
 from record_menus import voting_cells
+from record_scoreboard import rows_of
 
 import adalib
 from adabook import recorded as tables
@@ -101,6 +102,13 @@ def test_what_is_recorded_of_the_weighted_mix_is_what_is_computed():
 def test_what_is_recorded_of_models_is_what_is_computed():
     for cell in voting_cells(adalib.load("aime-qwen3-14b"), [2]):
         check_again("menus", "aime-qwen3-14b, answers", cell["policy"], 2, cell)
+
+
+def test_what_is_recorded_of_the_scoreboard_is_what_is_computed():
+    for row in rows_of(1, ["one", "mix", "oracle", "held"]):
+        check_again("scoreboard", "deal 1", row["policy"], 3, row)
+        then = recorded_cells("scoreboard")["deal 1"][row["policy"], 3]
+        assert row["tokens"] == pytest.approx(then["tokens"], abs=0.1), AGAIN
 
 
 def test_the_efforts_of_a_menu_are_compared_on_equal_terms():
