@@ -70,10 +70,7 @@ Kind = Literal["baseline", "plans", "watches"]
 
 
 class Learner(typing.Protocol):
-    """What `adalib.held_out` scores.
-
-    It watches the answers come in, unless it has an attribute ``plans`` that is true.
-    """
+    """What `adalib.held_out` scores, and counts among those that watch the answers come in."""
 
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]

@@ -110,4 +110,5 @@ def averaged(rows: Sequence[dict], means: Sequence[str] = ("cost", "accuracy")) 
     ends = [[row[end] or 0.0 for end in ("gain", "gain_low", "gain_high")] for row in rows]
     gain = over_deals([Interval(*one) for one in ends])
     figures = {name: float(np.mean([row[name] for row in rows])) for name in means}
-    return figures | {"gain": gain.mean, "low": gain.low, "high": gain.high}
+    ends_of_gain = {"gain": gain.mean, "low": gain.low, "high": gain.high}
+    return figures | {name: float(end) for name, end in ends_of_gain.items()}

@@ -52,7 +52,7 @@ def report() -> dict:
     for level in AIM:
         names = [family.name for family in CANDIDATES if family.level == level]
         if level > 3:
-            kept += sorted(names, key=value.get, reverse=True)[:HARDEST]
+            kept += sorted(names, key=value.__getitem__, reverse=True)[:HARDEST]
         else:
             kept += [name for name in names if value[name] >= FLOOR[level]]
     return {

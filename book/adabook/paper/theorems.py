@@ -64,7 +64,7 @@ class Case:
         accuracies = {f"Acc({b})": self.acc[:, column] for column, b in enumerate(names)}
         budgets = {
             "oracle": names[oracle_labels(self.acc, self.cost, self.lam)],
-            "policy": names[self.labels],
+            "policy": names[np.asarray(self.labels)],
         }
         return _framed({"question": self.table.ids} | accuracies | budgets)
 
