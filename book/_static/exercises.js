@@ -55,6 +55,7 @@
     return rounded(exercise, text, 0.01) ?? known ?? rounded(exercise, text) ?? slip(exercise, text) ?? exercise.hint;
   }
 
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
   const ended = (hint) => (hint.endsWith("?") ? hint : `${hint}.`);
 
   function box(place) {
@@ -65,20 +66,16 @@
       return;
     }
     if (!exercise) {
-      const lab = Object.assign(document.createElement("code"), { textContent: "make lab" });
+      const lab = make("code", { textContent: "make lab" });
       place.replaceChildren("This exercise needs code: run it in the notebook (", lab, ", or download it at the top of this page; it says how to install the package).");
       return;
     }
     let misses = 0;
-    const form = document.createElement("form");
-    const input = document.createElement("input");
-    const button = document.createElement("button");
-    const said = document.createElement("output");
-    form.className = "adalib-answer-form";
-    Object.assign(input, { type: "text", autocomplete: "off", spellcheck: false, placeholder: "your answer, for practice" });
-    input.setAttribute("aria-label", `Your answer to exercise ${place.dataset.name}`);
-    Object.assign(button, { type: "submit", textContent: "Check" });
-    form.append(input, button, said);
+    const form = make("form", { className: "adalib-answer-form" });
+    const input = make("input", { type: "text", autocomplete: "off", spellcheck: false, placeholder: "your answer, for practice" });
+    input.ariaLabel = `Your answer to exercise ${place.dataset.name}`;
+    const said = make("output");
+    form.append(input, make("button", { type: "submit", textContent: "Check" }), said);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (!input.value.trim()) return;
@@ -98,9 +95,8 @@
   function fold(cell) {
     const code = cell?.querySelector(":scope > .cell_input");
     if (!code) return;
-    const details = document.createElement("details");
-    details.className = "adalib-code adalib-exercise";
-    details.append(Object.assign(document.createElement("summary"), { textContent: "code" }), code);
+    const details = make("details", { className: "adalib-code adalib-exercise" });
+    details.append(make("summary", { textContent: "code" }), code);
     cell.append(details);
   }
 

@@ -234,13 +234,11 @@
       const paper = { ...layout, template, font, paper_bgcolor: "#ffffff" };
       return Plotly.downloadImage({ data, layout: paper }, { format, width, height, filename, scale: 2 });
     };
-    const box = document.createElement("div");
-    box.className = "figure-save";
-    const inner = box.appendChild(document.createElement("div"));
+    const box = make("div", { className: "figure-save" });
+    const inner = box.appendChild(make("div"));
     for (const format of ["svg", "png"]) {
-      const button = document.createElement("button");
-      Object.assign(button, { type: "button", textContent: format.toUpperCase() });
-      button.setAttribute("aria-label", `Save this figure as ${format.toUpperCase()}`);
+      const name = format.toUpperCase();
+      const button = make("button", { type: "button", textContent: name, ariaLabel: `Save this figure as ${name}` });
       button.addEventListener("click", () => save(format));
       inner.append(button);
     }
@@ -251,24 +249,18 @@
 
   const nameOf = (slider) => ((slider.currentvalue || {}).prefix || "").replace(/[\s=:]+$/, "") || "choose";
 
-  function controls(kind) {
-    const box = document.createElement("div");
-    box.className = `adalib-controls adalib-${kind}`;
-    return box;
-  }
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+  const controls = (kind) => make("div", { className: `adalib-controls adalib-${kind}` });
 
   const apply = (div, { method, args }) => Plotly[method](div, ...args);
 
   function range(div, slider) {
     const box = controls("slider");
-    const input = document.createElement("input");
-    const said = document.createElement("output");
     const last = slider.steps.length - 1;
-    Object.assign(input, { type: "range", min: 0, max: last, step: 1, value: slider.active || 0 });
-    input.setAttribute("aria-label", nameOf(slider));
+    const input = make("input", { type: "range", min: 0, max: last, step: 1, value: slider.active || 0, ariaLabel: nameOf(slider) });
+    const said = make("output");
     const tell = () => {
-      said.textContent = ((slider.currentvalue || {}).prefix || "") + slider.steps[input.value].label;
-      input.setAttribute("aria-valuetext", said.textContent);
+      said.textContent = input.ariaValueText = ((slider.currentvalue || {}).prefix || "") + slider.steps[input.value].label;
     };
     input.addEventListener("input", () => {
       tell();
@@ -281,16 +273,13 @@
 
   function buttons(div, slider) {
     const box = controls("choice");
-    const legend = document.createElement("span");
-    legend.textContent = nameOf(slider);
-    legend.id = `${div.id}-choice`;
-    box.setAttribute("role", "radiogroup");
+    const legend = make("span", { textContent: nameOf(slider), id: `${div.id}-choice` });
+    box.role = "radiogroup";
     box.setAttribute("aria-labelledby", legend.id);
     box.append(legend);
     slider.steps.forEach((step, at) => {
-      const label = document.createElement("label");
-      const input = document.createElement("input");
-      Object.assign(input, { type: "radio", name: legend.id, value: at, checked: at === (slider.active || 0) });
+      const label = make("label");
+      const input = make("input", { type: "radio", name: legend.id, value: at, checked: at === (slider.active || 0) });
       input.addEventListener("change", () => apply(div, step));
       label.append(input, step.label);
       box.append(label);

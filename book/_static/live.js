@@ -89,10 +89,8 @@
       this.reset = this.act("Reset", "The cell and its output as the book has them", () => this.restore());
       this.save = this.act("Download", "All cells of this page as they are now, as a notebook", download);
       this.stop = this.act("Stop", "Stop Python; the next run starts it again", stop);
-      this.bar = element("progress", { max: 1 });
-      this.bar.setAttribute("aria-label", "Loading Python");
-      this.said = element("span", { className: "live-said" });
-      this.said.setAttribute("role", "status");
+      this.bar = element("progress", { max: 1, ariaLabel: "Loading Python" });
+      this.said = element("span", { className: "live-said", role: "status" });
       this.reset.hidden = this.save.hidden = this.stop.hidden = this.bar.hidden = true;
       this.tools.append(this.bar, this.said);
     }
@@ -117,9 +115,8 @@
     writeIn(source) {
       this.touch();
       if (!this.editor) {
-        this.editor = element("textarea", { className: "live-editor", spellcheck: false, value: source });
-        this.editor.setAttribute("aria-label", "Code of this cell; Escape, then Tab, leaves it");
-        this.editor.setAttribute("autocapitalize", "off");
+        this.editor = element("textarea", { className: "live-editor", spellcheck: false, autocapitalize: "off", value: source });
+        this.editor.ariaLabel = "Code of this cell; Escape, then Tab, leaves it";
         this.editor.addEventListener("input", () => {
           this.fit();
           edits.write(this);

@@ -5,6 +5,8 @@
 (function () {
   "use strict";
 
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+
   // Say something, and why.
   function tell(said, words, why) {
     said.replaceChildren(words, ...[...why.childNodes].map((node) => node.cloneNode(true)));
@@ -12,17 +14,12 @@
 
   // A question counts by its first answer; later ones are for learning.
   function question(list, answer) {
-    const said = document.createElement("p");
-    said.className = "quiz-said";
-    said.setAttribute("role", "status");
+    const said = make("p", { className: "quiz-said", role: "status" });
     let answered = false;
-    const choices = document.createElement("div");
-    choices.className = "quiz-options";
+    const choices = make("div", { className: "quiz-options" });
     for (const item of list.children) {
       const { body, why, right } = parts(item);
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "quiz-option";
+      const button = make("button", { type: "button", className: "quiz-option" });
       button.append(...body.childNodes);
       button.addEventListener("click", () => {
         for (const other of choices.children) other.classList.remove("quiz-right", "quiz-wrong");
@@ -50,15 +47,10 @@
   function typed(list, commit) {
     const { body, why } = parts(list.children[0]);
     const truth = body.textContent.trim();
-    const form = document.createElement("form");
-    const input = document.createElement("input");
-    const button = document.createElement("button");
-    const said = document.createElement("output");
-    form.className = "adalib-answer-form";
-    Object.assign(input, { type: "text", inputMode: "decimal", autocomplete: "off", placeholder: "your guess" });
-    input.setAttribute("aria-label", "your guess, a number");
-    Object.assign(button, { type: "submit", textContent: "Commit" });
-    form.append(input, button, said);
+    const form = make("form", { className: "adalib-answer-form" });
+    const input = make("input", { type: "text", inputMode: "decimal", autocomplete: "off", placeholder: "your guess", ariaLabel: "your guess, a number" });
+    const said = make("output");
+    form.append(input, make("button", { type: "submit", textContent: "Commit" }), said);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (!input.value.trim()) return;
@@ -104,8 +96,7 @@
   }
 
   function quietButton(text, press) {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "prompt-skip", textContent: text });
+    const button = make("button", { type: "button", className: "prompt-skip", textContent: text });
     button.addEventListener("click", press);
     return button;
   }
@@ -141,9 +132,7 @@
 
   function quiz(box) {
     const lists = [...box.querySelectorAll("ul.contains-task-list")];
-    const score = document.createElement("p");
-    score.className = "quiz-score";
-    score.setAttribute("role", "status");
+    const score = make("p", { className: "quiz-score", role: "status" });
     let asked = 0;
     let won = 0;
     lists.forEach((list, at) =>
