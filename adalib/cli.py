@@ -130,6 +130,10 @@ def run() -> NoReturn:
         logging.shutdown()  # writes the last lines of the server's log
         # An ordinary exit waits for all threads, and one may have begun a minute of learning.
         os._exit(_INTERRUPTED)
+    try:
+        sys.stdout.flush()
+    except OSError:  # said by `main`; Python would try once more at the end, and exit with 120
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
 

@@ -384,7 +384,8 @@ def test_a_missing_library_names_its_extra_in_python_too(monkeypatch):
 def test_a_full_disk_is_one_line(words):
     command = [sys.executable, "-m", "adalib", words[0], "word-fewshot", *words[1:]]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=buffered)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "standard output: No space left" in done.stderr
 
