@@ -70,7 +70,10 @@ Kind = Literal["baseline", "plans", "watches"]
 
 
 class Learner(typing.Protocol):
-    """What `adalib.held_out` scores, and counts among those that watch the answers come in."""
+    """What `adalib.held_out` scores.
+
+    It watches the answers come in, unless it has an attribute ``plans`` that is true.
+    """
 
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]
@@ -135,7 +138,7 @@ def kind_of(name: str, policy: Policy, target: float, menu: bool = False) -> Kin
     """Say how a policy decides; ValueError if a method is missing, or a menu is to be watched."""
     made = fresh(policy, target)
     if hasattr(made, "trial"):
-        return "watches"
+        return "plans" if getattr(made, "plans", False) else "watches"
     found = [method for method in ("predict", "more") if callable(getattr(made, method, None))]
     if not callable(getattr(made, "fit", None)) or len(found) != 1:
         has = ", ".join(["fit"] * hasattr(made, "fit") + found) or "neither"
@@ -174,6 +177,7 @@ class WithFeatures:
 
     policy: Planner
     features: pd.DataFrame  # one row per question of the file
+    plans = True
 
     def trial(
         self, train: Questions, test: Questions, targets: Sequence[float]

@@ -36,6 +36,12 @@ class UntilTwoAgree:
         return [(cost, accuracy) for _ in targets]
 
 
+def test_a_planner_that_sees_other_features_still_plans():
+    other = learners.WithFeatures(Namespace(), Namespace())
+    assert learners.kind_of("control", other, 2.0) == "plans"
+    assert learners.kind_of("rule", UntilTwoAgree(), 2.0) == "watches"
+
+
 @pytest.fixture(scope="module")
 def few():
     return adalib.load("word-fewshot").take(range(0, 372, 12))
