@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic as now
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from adalib.ask.reply import Answer, Streamed, check_is_text, events, parsed, read_reply
+from adalib.ask.reply import CHAT, Answer, Interface, check_is_text, events, parsed
 from adalib.ask.runner import Runner
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 TOP_LOGPROBS = 20  # candidates per token, the most that one may ask for
+LARGEST_REPLY = 10_000_000  # bytes; one of 4,000 tokens with all its candidates has about 8 million
 LOG = logging.getLogger("adalib.ask")
 
 _WITHOUT = 600.0  # seconds for which an endpoint that refused a wish is asked without it
@@ -31,8 +32,9 @@ _REFUSALS = (400, 422)  # what an endpoint replies to a field that it does not k
 
 #: Asks a model for one answer. A race reads ``runner.tokens``, the tokens written so far.
 Ask = Callable[[Runner], Awaitable[Answer]]
-#: Sends the fields of a chat completion, and returns the reply before its body is read.
-Send = Callable[[dict[str, Any]], Awaitable["httpx2.Response"]]
+#: Sends the fields of a request, notes in the runner that they are on their way (``runner.paid``),
+#: and returns the reply before its body is read.
+Send = Callable[[dict[str, Any], Runner], Awaitable["httpx2.Response"]]
 
 
 def check_base_url(url: str, name: str) -> None:
@@ -49,14 +51,16 @@ def check_base_url(url: str, name: str) -> None:
 class NoAnswerError(ValueError):
     """The endpoint replied, and its reply is no answer: an error, a refusal, a page.
 
-    The reply is kept as it came, with its status, headers and body.
+    The reply is kept with its status, headers and body: as it came, or put together from a stream.
     """
 
-    def __init__(self, why: str, response: httpx2.Response) -> None:
+    def __init__(
+        self, why: str, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes
+    ) -> None:
         super().__init__(why)
-        self.status = response.status_code
-        self.headers = response.headers.raw
-        self.body = response.content
+        self.status = status
+        self.headers = headers
+        self.body = body
 
 
 @dataclass
@@ -70,34 +74,86 @@ class Wishes:
     """
 
     fields: dict[str, Any]
+    interface: Interface = CHAT
     _refused_until: float = field(default=0.0, repr=False)
+    _streams: bool = field(default=True, repr=False)  # as far as is known
 
     @classmethod
-    def of(cls, reads: Iterable[str], *, streams: bool) -> Wishes:
+    def of(cls, reads: Iterable[str], *, streams: bool, interface: Interface = CHAT) -> Wishes:
         """Return what a policy needs that reads these fields of a reply, streamed or whole."""
         fields: dict[str, Any] = {}
         if streams:
-            fields |= {"stream": True, "stream_options": {"include_usage": True}}
+            fields |= interface.as_stream
         if "logprob" in reads or "entropy" in reads:
-            fields["logprobs"] = True
+            fields |= interface.with_logprobs
         if "entropy" in reads:
             fields["top_logprobs"] = TOP_LOGPROBS
-        return cls(fields)
+        return cls(fields, interface)
 
-    async def begin(self, send: Send, fields: dict[str, Any]) -> httpx2.Response:
+    async def begin(self, send: Send, fields: dict[str, Any], runner: Runner) -> httpx2.Response:
         """Send a request with the wishes, and without them where the endpoint refuses it."""
-        if now() < self._refused_until:
-            return await send(fields)
-        response = await send(fields | self.fields)
-        if response.status_code not in _REFUSALS or not self.fields:
+        is_without = not self.fields or now() < self._refused_until
+        # Of an answer that comes whole nobody knows how far it is.
+        runner.tokens = 0 if self._may_stream() and not is_without else None
+        if is_without:
+            return await send(fields, runner)
+        wished = fields | self.fields
+        if fields.get("include") and "include" in self.fields:
+            wished["include"] = [*fields["include"], *self.fields["include"]]
+        response = await send(wished, runner)
+        if response.status_code not in _REFUSALS:
             return response
         await response.aclose()
-        response = await send(fields)
+        runner.paid, runner.tokens = False, None
+        response = await send(fields, runner)
         if response.is_success:  # so it was a wish that it refused
             self._refused_until = now() + _WITHOUT
             why = f"it refuses {', '.join(self.fields)}, and is asked without for {_WITHOUT:g} s"
             LOG.warning(json.dumps({"model": fields.get("model"), "why": why}))
         return response
+
+    def _may_stream(self) -> bool:
+        return self._streams and "stream" in self.fields
+
+    async def read(self, response: httpx2.Response, runner: Runner) -> Answer:
+        """Return the answer of a reply, whole or as a stream; NoAnswerError if there is none."""
+        headers = response.headers.raw
+        if not response.is_success:
+            runner.paid, runner.tokens = False, 0
+            body = b"".join([piece async for piece in _limited(response)])
+            raise NoAnswerError(f"HTTP {response.status_code}", response.status_code, headers, body)
+        kind = response.headers.get("content-type", "")
+        self._streams = "stream" in self.fields and kind.startswith("text/event-stream")
+        if not self._streams:
+            runner.tokens = None
+        answer, body = None, b""
+        try:
+            if self._streams:
+                streamed = self.interface.stream()
+                async for event in events(_lines(response)):
+                    streamed.add(event)
+                    runner.tokens = streamed.events
+                reply = streamed.reply()
+            else:
+                body = b"".join([piece async for piece in _limited(response)])
+                reply = parsed(body)
+            answer = self.interface.read(reply)
+            check_is_text(answer)
+        except NoAnswerError:
+            raise
+        except ValueError as error:
+            if answer is not None and answer.tokens is not None:
+                runner.tokens = answer.tokens
+            if self._streams:
+                if answer is None or answer.finish == "unknown":
+                    raise _failed(str(error)) from None
+                body = json.dumps(answer.reply).encode()
+                headers = [pair for pair in headers if pair[0].lower() != b"content-type"]
+                headers.append((b"content-type", b"application/json"))
+            raise NoAnswerError(str(error), response.status_code, headers, body) from None
+        if self.interface.with_logprobs.keys() & self.fields.keys():
+            self.interface.hide_logprobs(answer.reply)
+        return replace(answer, headers=headers)
 
 
 def asker(send: Send, fields: Mapping[str, Any], wishes: Wishes) -> Ask:
@@ -110,42 +166,41 @@ def asker(send: Send, fields: Mapping[str, Any], wishes: Wishes) -> Ask:
         own = dict(fields)
         if own.get("seed") is not None:
             own["seed"] += runner.number  # or all answers would be the same
-        runner.tokens = 0
-        response = await wishes.begin(send, own)
+        runner.paid = False  # until it is sent
+        response = await wishes.begin(send, own, runner)
         try:
-            kind = response.headers.get("content-type", "")
-            may_stream = response.is_success and "stream" in wishes.fields
-            is_stream = may_stream and kind.startswith("text/event-stream")
-            read = _read_stream(response, runner) if is_stream else _read_whole(response)
-            answer = await read
+            return await wishes.read(response, runner)
         finally:
             await response.aclose()
-        choice = answer.reply["choices"][0]
-        if "logprobs" in wishes.fields and "logprobs" in choice:
-            choice["logprobs"] = None  # we asked for them, the caller did not
-        return replace(answer, headers=response.headers.raw)
 
     return ask
 
 
-async def _read_whole(response: httpx2.Response) -> Answer:
-    """Return the answer of a reply that comes in one piece."""
-    body = await response.aread()
-    if not response.is_success:
-        raise NoAnswerError(f"HTTP {response.status_code}", response)
-    try:
-        return check_is_text(read_reply(parsed(body)))
-    except ValueError as error:
-        raise NoAnswerError(str(error), response) from None
+async def _limited(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Yield the pieces of a reply's body; NoAnswerError for one that is too long."""
+    size = 0
+    async for piece in response.aiter_bytes():
+        size += len(piece)
+        if size > LARGEST_REPLY:
+            raise _failed(f"the reply has more than {LARGEST_REPLY:,} bytes")
+        yield piece
 
 
-async def _read_stream(response: httpx2.Response, runner: Runner) -> Answer:
-    """Return the answer that a stream brings, and count its tokens while they come."""
-    streamed = Streamed()
-    async for event in events(response.aiter_lines()):
-        streamed.add(event)
-        runner.tokens = streamed.events
-    return check_is_text(read_reply(streamed.reply()))
+async def _lines(response: httpx2.Response) -> AsyncIterator[str]:
+    """Yield the lines of a reply while they come."""
+    rest = b""
+    async for piece in _limited(response):
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            yield line.decode(errors="replace")
+    yield rest.decode(errors="replace")
+
+
+def _failed(why: str) -> NoAnswerError:
+    """Return the error of a reply that cannot be passed on: it broke off, or never ends."""
+    error = {"message": f"the upstream failed: {why}", "type": "server_error", "code": 502}
+    headers = [(b"content-type", b"application/json")]
+    return NoAnswerError(why, 502, headers, json.dumps({"error": error}).encode())
 
 
 # What each endpoint was found to refuse, by client and model.
@@ -196,8 +251,9 @@ def model_asker(
 
     options: Any = {"headers": dict(extra_headers or {})}
 
-    async def send(body: dict[str, Any]) -> httpx2.Response:
+    async def send(body: dict[str, Any], runner: Runner) -> httpx2.Response:
         stream: openai.AsyncStream[Any]
+        runner.paid = True
         try:
             # As a stream, whatever comes: what is read is left to `asker`.
             stream = await client.post(

@@ -18,8 +18,12 @@ class Runner:
     tokens : float or None
         Tokens generated so far. Whoever asks may keep it up to date, so that a cancelled answer is
         booked with what it had really generated; otherwise the clock of the race is used.
+    paid : bool
+        Whether it is booked even if nothing comes. Who asks may say that its request has not been
+        sent yet, or was refused with an error, which costs nothing.
     """
 
     number: int
     started: float = 0.0
     tokens: float | None = None
+    paid: bool = True

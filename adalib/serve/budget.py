@@ -9,6 +9,8 @@ lowers it:
 So the price is a function of the debt, the sum of all :math:`c_t - B`, and a debt that would grow
 without bound meets a price at which every question gets the cheapest rule. Each of several
 controllers holds its own average, and so the average over all of them holds as well.
+
+A question that is cut short adds its whole cost to the debt, and no budget.
 """
 
 from __future__ import annotations
@@ -43,8 +45,10 @@ class BudgetController:
     ----------
     asked : int
         Questions that were closed.
+    cuts : int
+        Questions that were cut short after something was paid for them.
     spent : float
-        What they cost.
+        What all of them cost.
     closed, opened : float
         What closed and open questions cost above their budgets.
 
@@ -68,6 +72,7 @@ class BudgetController:
         self.step = float(step)
         self.low = float(low)
         self.asked = 0
+        self.cuts = 0
         self.spent = 0.0
         self.closed = 0.0
         self.opened = 0.0
@@ -88,7 +93,7 @@ class BudgetController:
 
     @property
     def average(self) -> float | None:
-        """Average cost of the questions closed so far; None before the first."""
+        """What was spent per question closed so far, on cut ones too; None before the first."""
         return self.spent / self.asked if self.asked else None
 
     def open(self, expected: float) -> None:
@@ -102,20 +107,43 @@ class BudgetController:
         # Exactly zero when none is open, whatever the rounding of the sums.
         self.opened = self.opened - (expected - self.budget) if self._open_now else 0.0
 
-    def close(self, expected: float, cost: float) -> None:
-        """End a question that was opened with ``expected`` and cost ``cost``."""
+    def close(self, expected: float, cost: float, *, saves: bool = True) -> None:
+        """End a question that was opened with ``expected`` and cost ``cost``.
+
+        With ``saves=False``, what it leaves of its budget is forgotten.
+        """
+        self._book(expected, cost, self.budget if saves else min(cost, self.budget))
+        self.asked += 1
+        self._note()
+
+    def cut(self, expected: float, cost: float) -> None:
+        """End a question that was cut short: its cost counts, and no budget comes with it.
+
+        So nobody saves by hanging up.
+        """
+        self._book(expected, cost, 0.0)
+        self.cuts += cost > 0
+        self._note()
+
+    def _book(self, expected: float, cost: float, allowance: float) -> None:
+        """Add a cost to the sums, less what the question was allowed."""
         if not 0 <= cost < inf:
             raise ValueError(f"the cost is {cost}; give a number, 0 or more")
         self.drop(expected)
-        self.asked += 1
         self.spent += cost
         floor = -CREDIT * self.budget - max(self.opened, 0.0)
-        self.closed = max(self.closed + cost - self.budget, floor)
+        self.closed = max(self.closed + cost - allowance, floor)
+
+    def _note(self) -> None:
+        """Let the file remember the sums."""
         if self._file is not None:
             self._file.note(self._record())
 
     def bound(self, at_once: int, *, high: float, cheapest: float, most: float) -> float:
         """Return the most by which costs can ever pass their budgets in sum.
+
+        A question that was cut short is one of them. The controller gave it no budget, and so its
+        debt can be larger by a budget for each.
 
         Parameters
         ----------
@@ -172,6 +200,7 @@ class BudgetController:
         try:
             with reading(saved, "debt", 1):
                 self.asked = whole(saved["asked"], "asked", 0, 10**15)
+                self.cuts = whole(saved.get("cuts", 0), "cuts", 0, 10**15)
                 self.spent = number(saved["spent"], "spent", 0)
                 self.closed = number(saved["debt"], "debt")
         except DataError as error:
@@ -180,7 +209,7 @@ class BudgetController:
     def let_go(self) -> None:
         """Write the debt a last time, and leave its file to another program."""
         if self._file is not None:
-            self._file.note(self._record())
+            self._note()
             self._file.close()
             self._file = None
 
@@ -191,5 +220,5 @@ class BudgetController:
 
     def _record(self) -> dict[str, Any]:
         """What the file holds."""
-        sums = {"asked": self.asked, "spent": self.spent, "debt": self.closed}
+        sums = {"asked": self.asked, "cuts": self.cuts, "spent": self.spent, "debt": self.closed}
         return {"kind": "debt", "version": 1, **sums}

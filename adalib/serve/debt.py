@@ -8,14 +8,9 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
-from typing import Any, TextIO
+from typing import Any
 
-from adalib.datasets.files import DataError, read_json, read_whole, write_lines
-
-try:
-    import fcntl
-except ImportError:  # Windows; there, two programs on one file are not noticed
-    fcntl = None  # type: ignore[assignment]
+from adalib.datasets.files import DataError, held, read_json, read_whole, write_lines
 
 LOG = logging.getLogger("adalib.serve")
 
@@ -32,7 +27,12 @@ class DebtFile:
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = Path(os.path.realpath(path))  # one file, by whatever name it is given
         self.fault = ""
-        self._lock = _held(self.path)
+        self._lock = held(
+            self.path,
+            f"{self.path}: another server keeps its debt here; give each server a file of its own, "
+            "with --debt FILE",
+            ", or name another file with --debt",
+        )
         self._thread = ThreadPoolExecutor(1)
         self._turn = Lock()
         self._latest: dict[str, Any] | None = None
@@ -67,30 +67,4 @@ class DebtFile:
     def close(self) -> None:
         """Wait for the last record, and let another program have the file."""
         self._thread.shutdown()
-        if self._lock is not None:
-            self._lock.close()
-
-
-def _held(path: Path) -> TextIO | None:
-    """Hold a file for this program until it is closed or ends; DataError if another one has it."""
-    if fcntl is None:
-        return None
-    try:
-        # Not the file itself, which every record replaces.
-        lock = path.with_name(f"{path.name}.lock").open("a")
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be written ({error.strerror}); check its folder and who owns it, or "
-            "name another file with --debt"
-        ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.close()
-        raise DataError(
-            f"{path}: another server keeps its debt here; give each server a file of its own, with "
-            "--debt FILE"
-        ) from None
-    except OSError:  # a file system without locks
-        pass
-    return lock
+        self._lock.close()

@@ -1,102 +1,75 @@
-"""Listen at an address: what the server adds to uvicorn, so that no caller can hold it up."""
+"""Listen at an address, for the hosts that the server is called by."""
 
 from __future__ import annotations
 
-import asyncio
+import re
 import socket
-from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import uvicorn
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-HEAD_SECONDS = 10.0  # in which the head of a request must have come
 GRACE = 8  # seconds that open requests have when the server is to end; Docker kills after ten
+LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
+_EVERYWHERE = ("", "0.0.0.0", "::")  # to listen at; nobody calls a server so
+_HOST = re.compile(r"\*|(\*\.)?[\w.-]+|\[?[0-9a-fA-F:]+\]?")
 
 
-class OfOneCaller:
-    """An application that answers so many requests of one address at a time, and refuses more.
+def hosts(host: str, allowed: Sequence[str]) -> list[str]:
+    """Return the names by which a server may be called; ValueError if they are not known."""
+    for name in allowed:
+        if not _HOST.fullmatch(name):
+            raise ValueError(
+                f"--allow-host is {name!r}; give a name without a port, such as gateway.example"
+            )
+    if host in _EVERYWHERE and not allowed:
+        raise ValueError(
+            f"--host {host or repr(host)} listens at every address; say by which name the server "
+            "is called, with --allow-host NAME"
+        )
+    return [*LOOPBACK, host, *allowed]
 
-    A request is open until its reply was read, so a caller who does not read holds few of them.
+
+class OfHosts:
+    """An application that answers requests for some hosts alone.
+
+    A page that is open in a browser here can give its own name this machine's address, and would
+    spend the server's key.
     """
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
+    def __init__(self, app: ASGIApp, known: Sequence[str]) -> None:
         self.app = app
-        self.most = most
-        self.open: Counter[str] = Counter()
+        self.judge = TrustedHostMiddleware(_know, known, www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
-        if scope["type"] != "http" or scope["path"] == "/health":
-            await self.app(scope, receive, send)
-            return
-        address = scope["client"][0] if scope.get("client") else ""
-        if self.open[address] >= self.most:
-            message = f"{self.most} requests of your address are open already; try again later"
-            error = {"message": message, "type": "server_error", "code": 503}
-            refused = JSONResponse({"error": error}, 503, {"retry-after": "1"})
-            await refused(scope, receive, send)
-            return
-        self.open[address] += 1
-        try:
-            await self.app(scope, receive, send)
-        finally:
-            self.open[address] -= 1
-            self.open += Counter()  # forgets addresses that have none
+        """Answer a request, or refuse it with a reply that names the option."""
+
+        async def drop(_: Message) -> None:
+            """Drop Starlette's own refusal, which does not."""
+
+        await self.judge(scope, receive, drop)
+        is_known = scope["type"] != "http" or scope.get("adalib.known")
+        await (self.app if is_known else _REFUSAL)(scope, receive, send)
 
 
-class Connection(H11Protocol):
-    """A connection that is closed where no request comes, however slowly its bytes do."""
-
-    _waiting: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
-        super().connection_made(transport)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        """Stop waiting once the head of a request is there."""
-        super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._stop_waiting()
-        elif self._waiting is None:
-            self._wait()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        self._waiting = self.loop.call_later(HEAD_SECONDS, self.transport.close)
-
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+async def _know(scope: Scope, receive: Receive, send: Send) -> None:
+    scope["adalib.known"] = True
 
 
-class Listening(uvicorn.Server):
-    """A server that ends at once when it is told so for the second time."""
-
-    def handle_exit(self, sig: int, frame: Any) -> None:
-        """End after the open requests; at the second signal, whichever it is, without them."""
-        self.force_exit = self.should_exit  # uvicorn does so for Ctrl-C alone
-        super().handle_exit(sig, frame)
+_WHY = "the server is not known by the host of this request; start it with --allow-host NAME"
+_REFUSAL = JSONResponse({"error": {"message": _WHY, "type": "server_error", "code": 400}}, 400)
 
 
-def listen(app: Any, listening: socket.socket) -> None:
-    """Answer requests at a socket until a signal ends the program."""
+def prepared(app: ASGIApp, listening: socket.socket) -> uvicorn.Server:
+    """Return a server for an application and a socket, to be run."""
     _allow_many_files()
     # Without it every small reply waits 40 ms for the client's delayed acknowledgement.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(
         app,
-        http=Connection,
         log_config=None,  # which would close the handlers of our own log
         log_level="critical",  # the lines of our log say what failed
         access_log=False,
@@ -104,7 +77,7 @@ def listen(app: Any, listening: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=GRACE,
     )
-    Listening(config).run(sockets=[listening])
+    return uvicorn.Server(config)
 
 
 def _allow_many_files() -> None:

@@ -1,16 +1,14 @@
 """Pass a request on to an upstream, and its reply back: bytes in, bytes out.
 
-Path, query, body and headers, repeated ones too, go on as they came. Left out are the headers of
-one connection. The server (`adalib.serve.server`) decides what is passed on.
+Query, body and headers, repeated ones too, go on as they came. Left out are the headers of one
+connection. The server (`adalib.serve.server`) decides what is passed on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from urllib.parse import unquote_to_bytes, urlsplit
 
 import httpx2
-from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -36,36 +34,6 @@ def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 def without(headers: Headers, *names: bytes) -> Headers:
     """Return the headers but for those of these names, which are in small letters."""
     return [pair for pair in headers if pair[0].lower() not in names]
-
-
-def climbs(path: bytes) -> bool:
-    """Whether a path leads upwards, however often it is decoded on the way."""
-    for _ in range(5):
-        # Some servers read "..;x" as "..", so no part of a path may begin with two dots.
-        if any(part.startswith(b"..") for part in path.replace(b"\\", b"/").split(b"/")):
-            return True
-        path, before = unquote_to_bytes(path), path
-        if path == before:
-            return False
-    return True  # no honest path is encoded so often
-
-
-def outgoing_request(
-    request: Request, upstream: str, headers: Headers, body: bytes, timeout: float
-) -> httpx2.Request:
-    """Return a request under /v1 as it goes to the upstream, with the given headers."""
-    path: bytes = request.scope["raw_path"]
-    target = urlsplit(upstream).path.encode() + path.removeprefix(b"/v1")
-    if request.scope["query_string"]:
-        target += b"?" + request.scope["query_string"]
-    # Made by hand and not by the client, which would add headers and mend the path.
-    return httpx2.Request(
-        request.method,
-        upstream,
-        headers=headers,
-        content=body,
-        extensions={"target": target, "timeout": httpx2.Timeout(timeout).as_dict()},
-    )
 
 
 class Passed(StreamingResponse):

@@ -11,17 +11,13 @@ from __future__ import annotations
 import asyncio
 import copy
 import os
-from collections import Counter
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from adalib.ask.endpoint import Ask, NoAnswerError
-from adalib.ask.reply import Answer
-from adalib.ask.runner import Runner
+from adalib.ask.endpoint import Ask
 from adalib.datasets.files import (
     DataError,
     make_folder,
@@ -35,24 +31,15 @@ from adalib.datasets.folds import subsample
 from adalib.datasets.responses import Responses
 from adalib.learn.describe import describe, embedding_of
 from adalib.learn.embedding import TextEmbedding
+from adalib.sequential.live_vote import LONGEST, NOT_SHORT, WORTH, LiveVote, Routed, in_words
 from adalib.sequential.priced import LEAST
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.race import PricedRace
-from adalib.sequential.race_session import RaceSession
 from adalib.serve.budget import BudgetController
-from adalib.vote.answers import ClassesSoFar
-from adalib.vote.extract import extract_answer, marks_answer
 
 TAUGHT = 1000  # questions that a policy learns from at most, as in `held_out`
 _LONGEST_QUESTION = 20_000  # characters of a question that a policy reads
-_LONG_TEXT = 300  # characters from which a text needs a marked answer: an essay holds numbers too
-_SHORT_TEXT = 40  # characters of a text that is an answer as it is, such as "Paris"
 _FILE = "router.json"
-
-# Why no further answer was asked.
-WORTH = "not worth its price"
-LONGEST = "the longest vote"
-NOT_SHORT = "no short answer"
 
 
 class PlannedVote(NamedTuple):
@@ -60,41 +47,6 @@ class PlannedVote(NamedTuple):
 
     session: Any  #: of priced stopping, or of a race
     expected: float  #: what such a question cost in training
-
-
-@dataclass(frozen=True)
-class Routed:
-    """The winner of a vote, and how it came about.
-
-    Attributes
-    ----------
-    answer : str
-        The winner, "" if no answer could be read.
-    winner : Answer
-        The first reply that gave it.
-    votes : dict of str to int
-        How many replies gave each answer.
-    answers : tuple of Answer
-        All replies that came in.
-    tokens : int
-        Tokens written, those of cancelled replies included.
-    cancelled : int
-        Replies of a race that were cancelled.
-    cost, price : float
-        What the vote cost in the policy's unit, and the price at which it began.
-    reason : str
-        Why no further answer was asked.
-    """
-
-    answer: str
-    winner: Answer
-    votes: dict[str, int]
-    answers: tuple[Answer, ...]
-    tokens: int
-    cancelled: int
-    cost: float
-    price: float
-    reason: str
 
 
 class Router:
@@ -220,10 +172,6 @@ class Router:
         """The most answers that a question can get."""
         return self.policy.most_answers
 
-    def tokens_of(self, answer: Answer) -> float:
-        """Return the tokens of an answer; the usual number where the endpoint reports none."""
-        return self.usual.get("tokens", 0.0) if answer.tokens is None else float(answer.tokens)
-
     def bound(self, at_once: int, max_tokens: int = 1024) -> float:
         """Return the most by which costs can pass their budgets in sum.
 
@@ -271,11 +219,18 @@ class Router:
         session = self.policy.begin(best, None if features is None else features[0])
         return PlannedVote(session, float(self.policy.costs[best]))
 
-    async def answer(self, question: str, ask: Ask, *, seconds: float | None = None) -> Routed:
+    async def answer(
+        self,
+        question: str,
+        ask: Ask,
+        *,
+        seconds: float | None = None,
+        ending: asyncio.Event | None = None,
+    ) -> Routed:
         """Ask until the vote is closed, and return the winner.
 
         If asking fails, or takes longer than ``seconds``, the answers so far decide. Where there is
-        none, the error is raised.
+        none, the error is raised. Whatever happens, what was asked for is booked.
 
         Parameters
         ----------
@@ -286,6 +241,8 @@ class Router:
             `adalib.ask.endpoint.model_asker` makes.
         seconds : float, optional
             Time for the whole vote.
+        ending : asyncio.Event, optional
+            Once it is set, the answers so far decide; a vote that has none waits for its first.
 
         Returns
         -------
@@ -293,23 +250,30 @@ class Router:
         """
         price = self.controller.price
         plan = self.plan(question, price)
-        vote = _Vote(self, plan.session, ask)
+        vote = LiveVote(plan.session, ask, self.most_answers, self.usual)
         self.controller.open(plan.expected)
         reason = ""
         try:
             async with asyncio.timeout(seconds):
-                reason = await vote.run()
+                reason = await vote.run(ending or asyncio.Event())
         except Exception as error:
-            if not vote.answers:
+            if not vote.came:
                 raise
             reason = in_words(error)
         finally:
-            # A vote that was cut short is no saving, and must not lower the price.
-            if reason in (WORTH, LONGEST) or vote.cost > self.controller.budget:
-                self.controller.close(plan.expected, vote.cost)
-            else:
-                self.controller.drop(plan.expected)
-        return vote.routed(price, reason)
+            cost = vote.tokens if self.unit == "tokens" else float(vote.asked)
+            self._book(plan.expected, cost, reason)
+        await vote.count_the_rest()
+        return vote.routed(cost, price, reason)
+
+    def _book(self, expected: float, cost: float, reason: str) -> None:
+        """Book a vote as it ended."""
+        if reason in (WORTH, LONGEST):
+            self.controller.close(expected, cost)
+        elif reason == NOT_SHORT:  # its policy had no say, so it saved nothing
+            self.controller.close(expected, cost, saves=False)
+        else:
+            self.controller.cut(expected, cost)
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write the router into a folder, as one file of plain JSON."""
@@ -348,142 +312,6 @@ class Router:
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
         return router
-
-
-class _NotShortError(Exception):
-    """The first answer is not a short one, so there is nothing to vote on."""
-
-
-class _Vote:
-    """The vote on one question: the answers that came in, and which of them are the same.
-
-    An answer counts once its class is known. Classes are numbered one answer at a time, because
-    which class is new depends on those before.
-    """
-
-    def __init__(self, router: Router, session: Any, ask: Ask) -> None:
-        self.router = router
-        self.session = session
-        self.ask = ask
-        self.answers: list[Answer] = []
-        self.ballots: list[str] = []
-        self.numbers: list[int] = []  # the class of each ballot; -1 where it is none
-        self._classes = ClassesSoFar()
-        self._one_at_a_time = asyncio.Lock()
-
-    async def run(self) -> str:
-        """Ask until the session wants no more, and return why it does not."""
-        try:
-            if isinstance(self.session, RaceSession):
-                await self.session.run(self._race)
-            else:
-                await self._ask_in_rounds()
-        except _NotShortError:
-            return NOT_SHORT
-        return LONGEST if len(self.answers) >= self.router.most_answers else WORTH
-
-    async def _ask_in_rounds(self) -> None:
-        """Ask for as many answers at once as the session wants, and count them in that order."""
-        while self.session.goes_on:
-            runners = [Runner(len(self.answers) + k) for k in range(self.session.asks)]
-            answers, error = await _until_one_fails([self.ask(runner) for runner in runners])
-            for answer in answers:  # those before and beside a failure are paid for, and count
-                ballot, fields = await self._count(answer)
-                self.session.add(ballot, **fields)
-            if error is not None:
-                raise error
-
-    async def _race(self, runner: Runner) -> tuple[int | None, dict[str, Any]]:
-        """Ask for one answer of a race, which runs next to others."""
-        ballot, fields = await self._count(await self.ask(runner))
-        return ballot, fields
-
-    async def _count(self, answer: Answer) -> tuple[int | None, dict[str, Any]]:
-        """Note one more answer; return its class, None if unreadable, and what a policy reads."""
-        ballot = short_answer(answer)
-        async with self._one_at_a_time:
-            # Formulas are compared as mathematics, which takes a while; a server has other work.
-            number = await asyncio.to_thread(self._classes.add, ballot)
-            self.answers.append(answer)
-            self.ballots.append(ballot)
-            self.numbers.append(number)
-        if max(self.numbers) < 0:  # a text that was cut would be cut the next time too
-            raise _NotShortError
-        usual = self.router.usual
-        given = {name: getattr(answer, name) for name in ("tokens", *self.session.reads)}
-        fields = {
-            name: usual.get(name) if value is None else value for name, value in given.items()
-        }
-        return None if number < 0 else number, fields
-
-    @property
-    def tokens(self) -> float:
-        """Tokens written so far, those of cancelled answers included."""
-        if isinstance(self.session, RaceSession):
-            return self.session.tokens
-        return sum(self.router.tokens_of(answer) for answer in self.answers)
-
-    @property
-    def cost(self) -> float:
-        """What the vote cost, in the unit of the budget."""
-        return self.tokens if self.router.unit == "tokens" else float(len(self.answers))
-
-    def routed(self, price: float, reason: str) -> Routed:
-        """Return the outcome; the winner is the first of the leading answers."""
-        leaders = self.session.leaders
-        winner = self.numbers.index(leaders[0]) if leaders else 0
-        read = [number for number in self.numbers if number >= 0]
-        return Routed(
-            answer=self.ballots[winner] if leaders else "",
-            winner=self.answers[winner],
-            votes=dict(Counter(self.ballots[self.numbers.index(number)] for number in read)),
-            answers=tuple(self.answers),
-            tokens=round(self.tokens),
-            cancelled=getattr(self.session, "cancelled", 0),
-            cost=self.cost,
-            price=price,
-            reason=reason,
-        )
-
-
-def short_answer(answer: Answer) -> str:
-    """Return the answer to vote with; "" where a reply is not a short answer.
-
-    A long text counts only if its answer is marked (a box, "Answer:", "####"), because an essay
-    holds numbers too. A text of a few words is an answer as it is, unless it marks an answer and
-    then gives none. A text that was cut is no answer: its last number may be half of one.
-    """
-    if answer.finish != "stop":
-        return ""
-    text = answer.text.strip()
-    if len(text) > _LONG_TEXT and not extract_answer(text, finished=False):
-        return ""
-    is_answer = len(text) <= _SHORT_TEXT and not marks_answer(text)
-    return answer.answer or (text if is_answer else "")
-
-
-async def _until_one_fails(
-    questions: Sequence[Awaitable[Answer]],
-) -> tuple[list[Answer], BaseException | None]:
-    """Wait for all answers; if one fails, cancel those still running and return its error too."""
-    tasks = [asyncio.ensure_future(question) for question in questions]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)  # until their connections are closed
-    ended = [task for task in tasks if not task.cancelled()]
-    errors = [task.exception() for task in ended if task.exception() is not None]
-    answers = [task.result() for task in ended if task.exception() is None]
-    return answers, errors[0] if errors else None
-
-
-def in_words(error: BaseException) -> str:
-    """Say why a vote failed, without the endpoint's own words, which may hold a text or a key."""
-    if isinstance(error, NoAnswerError):
-        return str(error)
-    return "out of time" if isinstance(error, TimeoutError) else type(error).__name__
 
 
 def _features(embedding: TextEmbedding | None, questions: Sequence[str]) -> np.ndarray | None:

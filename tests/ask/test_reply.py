@@ -37,6 +37,15 @@ def test_what_the_endpoint_does_not_report_is_none():
     assert (sure.logprob, sure.entropy) == (-1.0, None)
 
 
+def test_tokens_of_thoughts_count_wherever_they_are_reported():
+    used = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 75}
+    beside = completion() | {
+        "usage": used | {"completion_tokens_details": {"reasoning_tokens": 50}}
+    }
+    within = completion() | {"usage": used | {"completion_tokens": 55}}
+    assert read_reply(beside).tokens == read_reply(within).tokens == 55
+
+
 def test_the_last_number_of_a_text_that_was_cut_is_no_answer():
     cut = completion(message={"content": "So 3 and 4"}, finish_reason="length")
     assert read_reply(cut).answer == ""

@@ -23,6 +23,8 @@ class="contains-task-list"><li><p><input type="checkbox" checked> 12 <em>Or so.<
 class="contains-task-list"><li><p><input type="checkbox"> this <em>No.</em></p></li><li><p><input
 type="checkbox" checked> that <em>Yes.</em></p></li></ul></div>"""
 
+CHOICE = PROMPT[PROMPT.index("<div", 1) :]
+
 
 def status_line(page) -> str:
     """What the page says last."""
@@ -181,6 +183,23 @@ def test_prompts_take_a_number_or_a_choice(play):
     assert page.locator(".adalib-veiled").count() == 0
 
 
+def test_a_veil_can_be_lifted_where_it_lies(play):
+    page = play(f"<section>{CHOICE}<p>The answer.</p></section>" * 2, "quiz.js")
+    veil = page.locator(".adalib-veiled").first.bounding_box()
+    show = page.get_by_role("button", name="Show it")
+    assert abs(show.first.bounding_box()["y"] - veil["y"]) < 50  # pixels
+    show.first.tap()
+    assert page.locator(".adalib-veiled").count() == show.count() == 1
+
+
+def test_a_link_into_what_is_veiled_lifts_the_veil(play):
+    markup = f'<a href="#it">look</a><section>{CHOICE}<p>The <i id="it">answer</i>.</p></section>'
+    page = play(markup, "quiz.js")
+    assert page.locator(".adalib-veiled").count() == 1
+    page.get_by_role("link", name="look").tap()
+    page.locator("p:not(.adalib-veiled) #it").wait_for()
+
+
 def test_who_skips_one_prompt_skips_all(play):
     two = f"<section>{PROMPT}<p>The answer.</p></section>" * 2
     page = play(two, "quiz.js")
@@ -235,6 +254,23 @@ def test_a_table_that_does_not_fit_scrolls_beside_its_first_column(play):
     assert last.bounding_box()["x"] < far["x"]
     page.set_viewport_size({"width": 3000, "height": 900})
     page.locator("table:not(.adalib-sideways)").nth(1).wait_for()
+
+
+def test_numbers_are_flush_right_and_compared_on_a_phone(play):
+    name = "a policy with a name that is longer than any column of a phone"
+    numbers = {head: ["+1.5 (0.2 to 2.8)", "94.1%"] for head in "abcdef"}
+    page = play(
+        table(pd.DataFrame({"policy": [name, "b"]} | numbers), caption="n").html, "tables.js"
+    )
+    page.locator("table.adalib-sideways").wait_for()
+    aligned = page.locator("tr > *").evaluate_all(
+        "(cells) => cells.map((cell) => [cell.cellIndex > 0, getComputedStyle(cell).textAlign])"
+    )
+    assert {(is_number, align == "right") for is_number, align in aligned} == {
+        (True, True),
+        (False, False),
+    }
+    assert page.locator("tbody tr > *").first.bounding_box()["width"] >= 100
 
 
 def test_a_table_of_sentences_is_a_card_per_row_on_a_phone(play):

@@ -52,6 +52,7 @@ class Upstream:
         every = ["GET", "POST", "DELETE"]
         routes = [
             Route("/v1/chat/completions", self.chat, methods=["POST"]),
+            Route("/v1/responses", self.responses, methods=["POST"]),
             Route("/v1/{path:path}", self.other, methods=every),
         ]
         return Starlette(routes=routes)
@@ -89,6 +90,31 @@ class Upstream:
             choice["logprobs"] = {"content": [self.token()] * tokens}
         reply = self.head() | {"choices": [choice], "usage": self.used(tokens)}
         return JSONResponse(reply, headers=self.replied)
+
+    async def responses(self, request: Request) -> Response:
+        """Reply as the Responses interface does, whole or as events."""
+        fields = await request.json()
+        number = len(self.seen)
+        self.seen.append(fields)
+        self.headers.append(dict(request.headers))
+        part = {"type": "output_text", "text": self.texts[number % len(self.texts)]}
+        part |= {"annotations": [], "logprobs": []}
+        if self.refusal:
+            part = {"type": "refusal", "refusal": self.refusal}
+        message = {"type": "message", "role": "assistant", "status": "completed", "id": "msg"}
+        thought = {"type": "reasoning", "id": "rs", "summary": []}
+        used = {"input_tokens": 20, "output_tokens": 5, "total_tokens": 25}
+        used["output_tokens_details"] = {"reasoning_tokens": 1}
+        reply = {"id": "resp", "object": "response", "model": "m-2026-01-01", "created_at": 1}
+        reply |= {"output": [thought, message | {"content": [part]}], "usage": used}
+        cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+        reply |= {"status": "completed"} if self.finish == "stop" else cut
+        if not fields.get("stream"):
+            return JSONResponse(reply, headers=self.replied)
+        whole = {"type": f"response.{reply['status']}", "response": reply}
+        pieces = [{"type": "response.output_text.delta", "delta": "x"}] * 5 + [whole]
+        body = b"".join(b"data: " + json.dumps(piece).encode() + b"\n\n" for piece in pieces)
+        return Response(body, 200, self.replied, "text/event-stream")
 
     async def events(self, fields, number, text, tokens):
         """Write a text in as many events as it has tokens."""

@@ -44,12 +44,15 @@ def rules(draw):
     return costs, accuracies, costs[-1] + draw(st.floats(0, 30))
 
 
-MOVES = st.lists(st.tuples(st.sampled_from("oooccd"), st.integers(0, 63), st.floats(0, 1)))
+MOVES = st.lists(st.tuples(st.sampled_from("oooccdxf"), st.integers(0, 63), st.floats(0, 1)))
 
 
 @given(rules(), st.floats(1, 6), st.floats(1e-4, 1), st.sampled_from([0.02, 0.2, 1.0]), MOVES)
 def test_no_sequence_of_questions_passes_the_bound(rule, times, first, step, moves):
-    """The theorem of the chapter "Deploy": all costs are an adversary's, some questions dropped."""
+    """The theorem of the chapter "Deploy": all costs are an adversary's.
+
+    Some questions are dropped (d), cut short (x), or forget what they save (f).
+    """
     costs, accuracies, most = rule
     budget = min(costs[0] * times, most)
     controller = BudgetController(budget, first, step=step)
@@ -67,10 +70,27 @@ def test_no_sequence_of_questions_passes_the_bound(rule, times, first, step, mov
                 controller.drop(costs[number])
                 continue
             cost = costs[0] if number == 0 else costs[0] + share * (most - costs[0])
-            controller.close(costs[number], cost)
+            if move == "x":
+                cost *= share
+                controller.cut(costs[number], cost)
+            else:
+                controller.close(costs[number], cost, saves=move != "f")
             total += cost - budget
             worst = max(worst, total)
+            allowed = bound + controller.cuts * budget
+            assert controller.closed <= allowed + 1e-6
     assert worst <= bound + 1e-6
+
+
+def test_hanging_up_saves_nothing():
+    controller = BudgetController(BUDGET, 0.02)
+    for _ in range(5):
+        controller.open(3)
+        controller.cut(3, cost=1)
+    assert (controller.asked, controller.cuts, controller.spent, controller.debt) == (0, 5, 5, 5)
+    controller.open(3)
+    controller.close(3, cost=2)
+    assert controller.average == 7  # what was spent for each question that was answered
 
 
 def test_one_sequence_attains_the_bound():
@@ -106,9 +126,11 @@ def test_a_restart_goes_on_from_the_debt(tmp_path):
     file = tmp_path / "debt.json"
     first = BudgetController(BUDGET, 0.02)
     first.keep_in(file)
-    for cost in (8, 1, 16):
+    for cost in (8, 1, 10):
         first.open(4)
         first.close(4, cost)
+    first.open(4)
+    first.cut(4, 2)
     first.open(40)  # a question that is open when the program ends is forgotten
     again = BudgetController(BUDGET, 0.02)
     with pytest.raises(DataError, match=r"debt\.json: another server .*--debt"):
@@ -118,8 +140,8 @@ def test_a_restart_goes_on_from_the_debt(tmp_path):
         again.keep_in(tmp_path / "link.json")
     first.let_go()
     again.keep_in(file)
-    assert (again.asked, again.spent, again.debt) == (3, 25, 13)
-    assert again.price == pytest.approx(0.02 * np.exp(0.2 * 13 / BUDGET))
+    assert (again.asked, again.cuts, again.spent, again.debt) == (3, 1, 21, 9)
+    assert again.price == pytest.approx(0.02 * np.exp(0.2 * 9 / BUDGET))
 
 
 @pytest.mark.parametrize(
