@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import adalib
+from adabook.game24 import makes_24
 from adabook.paper.counts import bounds
 from adalib.datasets.loading import bundled
 from adalib.table import ARCHETYPES
@@ -26,6 +27,8 @@ FACTS: dict[str, dict[str, str]] = SAID["facts"]
 
 #: The sets of answers by models that the paper used.
 PAPER_MODELS = ("gsm8k-gpt4omini", "math-qwen7b", "otis-deepseek-v3")
+#: The sets of answers that can be checked.
+CHECKED = ("codecontests", "game24-cot", "game24-standard")
 _PUBLISHED = ("math500", "gpqa", "aime")
 
 
@@ -72,6 +75,26 @@ def card(name: str) -> str:
     lines = [rows.pop("story"), "", "| | |", "|---|---|"]
     lines += [f"| {what} | {words} |" for what, words in rows.items()]
     return "\n".join([*lines, "", tables])
+
+
+def checked_card(name: str) -> str:
+    """The card of one set of answers that can be checked."""
+    passes = adalib.load_passes(name)
+    figures: dict[str, Any] = {"name": name, "n": passes.n, "samples": passes.samples}
+    figures |= {"right": passes.rates.mean(), "ever": int((passes.passed > 0).sum())}
+    if name.startswith("game24"):
+        answers = adalib.load(DATA / "checked" / f"{name}.jsonl.gz")
+        pairs = zip(answers.questions, answers.answers, answers.values, strict=True)
+        figures["same"] = np.mean(
+            [
+                makes_24(puzzle, one) == bool(right)
+                for puzzle, row, rights in pairs
+                for one, right in zip(row, rights, strict=True)
+            ]
+        )
+    facts = {what: words.format_map(figures) for what, words in FACTS[name].items()}
+    lines = [facts.pop("story"), "", "| | |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {what} | {words} |" for what, words in facts.items()), ""])
 
 
 def of_answers(responses: adalib.Responses) -> dict[str, Any]:
@@ -182,10 +205,11 @@ def repeated(name: str, responses: adalib.Responses) -> str:
 
 
 def main() -> None:
-    for name in (*SAID["story"], *published(), *efforts(), *PAPER_MODELS):
+    for name in (*SAID["story"], *published(), *efforts(), *PAPER_MODELS, *CHECKED):
         path = DATA / "cards" / f"{name}.md"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(card(name), encoding="utf-8")
+        written = checked_card(name) if name in CHECKED else card(name)
+        path.write_text(written, encoding="utf-8")
         print(path.name)
 
 
