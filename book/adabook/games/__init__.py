@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "base": ["Game"],
+        "checking": ["attempts"],
         "classroom": ["market"],
         "holding": ["PriceList", "bill", "hold", "hold_run", "still_run"],
         "prices": ["guess", "kinds", "lineup", "sentence", "spend", "tangent", "votes"],

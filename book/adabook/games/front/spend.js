@@ -1,5 +1,5 @@
 // Spend the answers: the game of the welcome page (games.spend). Every tile is a real question, filled as far as its vote
-// is right; the part above the line is what the largest vote would add. Every question starts with one answer. A tap, or a
+// is right; the part above the line is what a tap would add. Every question starts with one answer. A tap, or a
 // finger or mouse drawn over several tiles, gives or takes answers, and the first of three bars follows. What the price
 // finds is shown once all answers are handed out, or once it has played.
 
@@ -90,6 +90,7 @@ function render({ model, el }) {
     tile.textContent = budget > 1 ? budget : "";
     tile.style.setProperty("--colour", labels[row] ? colours[labels[row]] : "var(--spend-cheapest)");
     tile.style.setProperty("--now", `${seen[row][labels[row]] / 100}%`);
+    tile.style.setProperty("--best", `${Math.max(seen[row][labels[row]], seen[row][brush]) / 100}%`);
     tile.setAttribute("aria-label", `Question ${row + 1}: ${counted(budget, "answer")}`);
   }
 
@@ -177,7 +178,6 @@ function render({ model, el }) {
 
   const tiles = questions.map((_, row) => {
     const tile = element("button", { type: "button", className: "spend-tile", tabIndex: row ? -1 : 0 });
-    tile.style.setProperty("--best", `${Math.max(...seen[row]) / 100}%`);
     tile.addEventListener("click", () => tap(row));
     tile.addEventListener("focus", () => tile.matches(":focus-visible") && look(row));
     tile.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && !stroke?.painting && look(row));
@@ -191,7 +191,11 @@ function render({ model, el }) {
   document.addEventListener("pointerup", () => setTimeout(() => (stroke = null))); // after the click that may follow
   document.addEventListener("pointercancel", () => (stroke = null));
 
-  const brushes = choice("answers that a tap gives", "spend-brush", budgets.slice(1), (at) => (brush = at + 1));
+  const brushes = choice("answers that a tap gives", "spend-brush", budgets.slice(1), (at) => {
+    brush = at + 1;
+    tiles.forEach((_, row) => paint(row));
+    more.textContent = adds();
+  });
   brushes.inputs[brush - 1].checked = true;
   brushes.box.prepend("A tap gives");
   brushes.box.append("answers");
@@ -246,10 +250,14 @@ function render({ model, el }) {
 
   const actions = element("div", { className: "spend-actions" }, priceIt, again, ...(HAS_ADDRESS ? [button("Share", share)] : []));
   const key = (className, words) => element("span", {}, element("i", { className }), words);
-  const legend = element("p", { className: "spend-key" }, key("spend-key-now", "right now"), key("spend-key-best", `what ${budgets.at(-1)} answers would add`));
-  said.textContent = "Tap a tile or point at it to see its question and its curve.";
+  const adds = () => `what ${budgets[brush]} answers would add`;
+  const more = element("span", {}, adds());
+  const legend = element("p", { className: "spend-key" }, key("spend-key-now", "right now"), key("spend-key-best", more));
   const field = element("div", { className: "spend-field" }, brushes.box, left, grid, legend, said);
   el.replaceChildren(field, element("div", { className: "spend-side" }, meters, actions, result));
   tiles.forEach((_, row) => paint(row));
+  // The first question that a reader sees is the one that gains most from a tap.
+  const gains = seen.map((shares) => shares[brush] - shares[0]);
+  look(gains.indexOf(Math.max(...gains)));
   tell();
 }

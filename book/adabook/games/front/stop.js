@@ -51,7 +51,7 @@ function render({ model, el }) {
     if (open) return item;
     const notes = [[seen, "you stopped here"], [question().stop, "the rule stopped here"]];
     const said = notes.filter(([at]) => at === place + 1).map(([, words]) => words).join("; ");
-    if (said) item.append(element("small", {}, ` ← ${said}`));
+    if (said) item.append(element("small", { className: "stop-note" }, `↑ ${said}`));
     if (place >= seen) item.style.opacity = 0.6;
     return item;
   }
