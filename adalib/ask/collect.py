@@ -13,12 +13,28 @@ import json
 import os
 from collections.abc import Coroutine, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from io import RawIOBase
+from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from statistics import fmean, stdev
+from typing import Any, NamedTuple, TypeVar
 
 from tqdm.auto import tqdm
 
+from adalib.ask.ceiling import (
+    Bill,
+    CeilingError,
+    PricePair,
+    Purse,
+    at_most,
+    billed,
+    checked_prices,
+    spread,
+    table,
+    total,
+    usual_read,
+)
 from adalib.ask.endpoint import TOP_LOGPROBS, check_base_url
 from adalib.ask.reply import parsed, read_reply
 from adalib.datasets.files import (
@@ -30,6 +46,7 @@ from adalib.datasets.files import (
     write_lines,
 )
 from adalib.datasets.loading import QuestionRules, data_folder
+from adalib.datasets.responses import Prices
 from adalib.vote.extract import Kind, extract_answer
 
 Result = TypeVar("Result")
@@ -39,6 +56,9 @@ DEFAULT_PROMPT = (
     "in the form\nAnswer: ..."
 )
 _RUN = "run.json"  # the settings of a folder
+_ANSWERS = "answers.jsonl"
+_SENT = "sent.jsonl"  # every request of a run with a ceiling, with the most that it can cost
+_RETRY_HEADER = "x-stainless-retry-count"  # of a request, by the `openai` package
 _RETRIES = 6  # of one request, by the `openai` package
 _NOTED = ("text", "finish", "tokens", "prompt_tokens", "logprob", "entropy")  # of each answer
 _MEASURED = ("tokens", "logprob", "entropy")  # numbers of an answer that `adalib.load` reads
@@ -78,19 +98,37 @@ def fill_prompt(messages: Sequence[dict[str, str]], question: str) -> list[dict[
     ]
 
 
-def load_questions(name: str | os.PathLike) -> list[dict[str, Any]]:
-    """Read questions: JSON Lines with ``id``, ``question`` and ``gold``, or a bundled set."""
+def load_questions(
+    name: str | os.PathLike, needs: tuple[str, ...] = ("id", "question", "gold")
+) -> list[dict[str, Any]]:
+    """Read questions: JSON Lines with the fields in ``needs``, or a bundled set.
+
+    Where no ``gold`` is needed, it may be missing or empty.
+    """
     path = _find(name, "questions", ".jsonl")
-    rules = QuestionRules(("id", "question", "gold"))
+    rules = QuestionRules(needs)
+    blank = () if "gold" in needs else ("gold",)
     questions = [
-        record | rules.texts(record, f"{path}, line {number}", number)
+        record
+        | rules.texts(dict.fromkeys(blank, "") | record, f"{path}, line {number}", number, blank)
         for number, record in read_lines(path)
     ]
     if not questions:
         raise DataError(
-            f"{path}: holds no questions; write one JSON object with id, question, gold a line"
+            f"{path}: holds no questions; write one JSON object with {', '.join(needs)} a line"
         )
     return questions
+
+
+def request_fields(
+    model: str, temperature: float | None, max_tokens: int, reasoning_effort: str | None
+) -> dict[str, Any]:
+    """Return the fields that all requests of a run have in common."""
+    # A reasoning model counts its thoughts too, and calls the limit by another name.
+    limit = "max_tokens" if reasoning_effort is None else "max_completion_tokens"
+    fields: dict[str, Any] = {"model": model, "temperature": temperature, limit: max_tokens}
+    fields["reasoning_effort"] = reasoning_effort
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _find(name: str | os.PathLike, shelf: str, ending: str) -> Path:
@@ -111,11 +149,15 @@ def collect(
     max_tokens: int = 256,
     logprobs: bool = False,
     reasoning_effort: str | None = None,
+    thinking: str | None = None,
     kind: Kind = "number",
     concurrency: int = 16,
     key_env: str = "OPENAI_API_KEY",
     timeout: float = 120.0,
-) -> Path:
+    prices: PricePair | None = None,
+    most_dollars: float | None = None,
+    dry_run: bool = False,
+) -> Path | None:
     """Sample the answers that are missing, then write all of them as a file for `adalib.load`.
 
     Works in a notebook too. Interrupt it and call it again to go on: answers that arrived are kept.
@@ -146,6 +188,9 @@ def collect(
     reasoning_effort : str, optional
         How long a reasoning model may think, such as ``low`` or ``high``. The lines carry it as
         ``effort``, so that the files of several efforts, one after the other, are a menu.
+    thinking : str, optional
+        A cap on the tokens of thoughts, by the endpoint's own field: ``thinking_token_budget=512``
+        (vLLM), ``reasoning.max_tokens=512`` (OpenRouter). It is an effort of the menu too.
     kind : {"number", "choice", "text"}
         What is read out of a text that marks no answer, see `extract_answer`.
     concurrency : int
@@ -154,18 +199,25 @@ def collect(
         The environment variable that holds the key.
     timeout : float
         Seconds for one request.
+    prices : (float, float), optional
+        Dollars for a million tokens of the prompt and of the answer.
+    most_dollars : float, optional
+        What the folder may cost at most. No request is sent that could pass it.
+    dry_run : bool
+        Say what the missing answers should cost and what they can cost, and ask nothing.
 
     Returns
     -------
-    Path
-        The file ``responses.jsonl``, for `adalib.load`.
+    Path or None
+        The file ``responses.jsonl``, for `adalib.load`; None after a dry run.
 
     Raises
     ------
     DataError
         If a file is bad, or the folder was begun with other settings.
     EndpointError
-        If the endpoint refuses, or keeps failing. What was collected is kept.
+        If the endpoint refuses, or keeps failing, or the ceiling is reached. What was collected is
+        kept.
 
     Examples
     --------
@@ -211,52 +263,84 @@ def collect(
             f"samples is {samples}, concurrency {concurrency}, max_tokens {max_tokens} and timeout "
             f"{timeout}; give more than 0 of each"
         )
+    paid = checked_prices(prices, most_dollars)
     asked = load_questions(questions)
     messages = load_prompt(prompt)
     check_base_url(base_url, "base_url")
-    # A reasoning model counts its thoughts too, and calls the limit by another name.
-    limit = "max_tokens" if reasoning_effort is None else "max_completion_tokens"
-    fields: dict[str, Any] = {"model": model, "temperature": temperature, limit: max_tokens}
+    fields = request_fields(model, temperature, max_tokens, reasoning_effort)
     if logprobs:
         fields |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
-    fields["reasoning_effort"] = reasoning_effort
-    fields = {name: value for name, value in fields.items() if value is not None}
+    fields |= _thinking_fields(thinking)
     folder = Path(out)
+    prompts = [(question, fill_prompt(messages, question["question"])) for question in asked]
     settings = fields | {"messages": messages}
-    before = _check_settings(folder, settings)
+    before = _questions_before(folder, settings)
     there = {(record["id"], record["sample"]) for record in _kept(folder)}
-    hashes = {question["id"]: _hash(question) for question in asked}
+    hashes = {one["id"]: hash_of([one["question"], one["gold"]]) for one in asked}
     _check_questions(questions, hashes, before, {name for name, _ in there}, folder)
+    # A round over all questions before the next sample of any of them.
+    missing = [
+        _Missing(question["id"], sample, filled, at_most(filled, max_tokens))
+        for sample in range(samples)
+        for question, filled in prompts
+        if (question["id"], sample) not in there
+    ]
+    booked = _booked(
+        folder, {question["id"]: at_most(filled, max_tokens) for question, filled in prompts}
+    )
+    if dry_run:
+        print(_estimate(folder, missing, booked, paid))
+        return None
     make_folder(folder)
     if before | hashes != before or not (folder / _RUN).exists():
         write_lines(folder / _RUN, [settings | {"questions": before | hashes}])
-    # A round over all questions before the next sample of any of them.
-    missing = [
-        (question, sample)
-        for sample in range(samples)
-        for question in asked
-        if (question["id"], sample) not in there
-    ]
+    left = inf if most_dollars is None or paid is None else most_dollars - booked.dollars(paid)
     key = os.environ.get(key_env) or "none"  # an endpoint on this machine needs no key
     endpoint = {"base_url": base_url, "api_key": key, "timeout": timeout}
     try:
-        run_to_end(_ask_all(missing, endpoint, fields, messages, folder, concurrency))
+        run_to_end(_ask_all(missing, endpoint, fields, folder, concurrency, Purse(left, paid)))
     except EndpointError as error:
         raise EndpointError(
             f"{base_url}: {error}; the answers so far are kept in {folder}, "
             "run the same command again to go on"
         ) from None
-    written_by = {"model": model, "effort": reasoning_effort}
+    efforts = [effort for effort in (reasoning_effort, thinking) if effort is not None]
+    written_by = {"model": model, "effort": " ".join(efforts) or None}
     return _export(asked, samples, folder, kind, written_by)
 
 
+def _thinking_fields(thinking: str | None) -> dict[str, Any]:
+    """Return the fields of a request that cap its thoughts."""
+    if thinking is None:
+        return {}
+    name, _, cap = thinking.partition("=")
+    if not (all(name.split(".")) and cap.isdecimal()):
+        raise ValueError(
+            f"thinking is {thinking!r}; give the endpoint's field and a number of tokens, such as "
+            "thinking_token_budget=512"
+        )
+    fields: Any = int(cap)
+    for part in reversed(name.split(".")):
+        fields = {part: fields}
+    return dict(fields)
+
+
+class _Missing(NamedTuple):
+    """An answer to be asked for."""
+
+    id: str
+    sample: int
+    messages: list[dict[str, str]]
+    most: Bill  #: that one request for it can take
+
+
 async def _ask_all(
-    missing: Sequence[tuple[dict[str, Any], int]],
+    missing: Sequence[_Missing],
     endpoint: dict[str, Any],
     fields: dict[str, Any],
-    messages: list[dict[str, str]],
     folder: Path,
     concurrency: int,
+    purse: Purse,
 ) -> None:
     """Ask for every missing answer, and append each to the folder's file as it arrives."""
     import httpx2
@@ -264,36 +348,82 @@ async def _ask_all(
 
     gate = asyncio.Semaphore(concurrency)
 
-    async def ask(question: dict[str, Any], sample: int) -> None:
-        filled = fill_prompt(messages, question["question"])
-        async with gate:
+    async def ask(one: _Missing) -> None:
+        # A request that is sent again may be billed again.
+        most = (1 + _RETRIES) * one.most
+        async with gate, purse.reserved(most) as settle:
+            name = {"id": one.id, "sample": one.sample}
+            if sent is not None:
+                booked = {"read": most.read, "written": most.written}
+                _append(sent, name | booked, folder / _SENT)
             try:
                 response = await client.post(
                     "/chat/completions",
                     cast_to=httpx2.Response,
-                    body={"messages": filled, **fields},
+                    body={"messages": one.messages, **fields},
                 )
                 answer = read_reply(parsed(response.content))
             except (openai.OpenAIError, ValueError) as error:
-                raise EndpointError(f"question {question['id']!r}: {_reason(error)}") from None
-        # Answers are read out of the texts once all are there.
-        noted = {name: getattr(answer, name) for name in _NOTED}
-        record = {"id": question["id"], "sample": sample} | noted
-        _append(file, record, folder / "answers.jsonl")
+                raise EndpointError(f"question {one.id!r}: {reason(error)}") from None
+            # Answers are read out of the texts once all are there.
+            record = name | {name: getattr(answer, name) for name in _NOTED}
+            record["retries"] = int(response.request.headers.get(_RETRY_HEADER, 0))
+            _append(file, record, folder / _ANSWERS)
+            settle(_billed(record, one.most))
         bar.update()
 
     async with openai.AsyncOpenAI(**endpoint, max_retries=_RETRIES) as client:
         # No bar where no terminal shows it.
-        with _appended(folder) as file, tqdm(total=len(missing), disable=None) as bar:
+        bar = tqdm(total=len(missing), disable=None)
+        noted: Any = _appended(folder / _SENT) if purse.is_limited else nullcontext()
+        with _appended(folder / _ANSWERS) as file, noted as sent, bar:
             try:
                 async with asyncio.TaskGroup() as group:
-                    for question, sample in missing:
-                        group.create_task(ask(question, sample))
+                    for one in missing:
+                        group.create_task(ask(one))
             except ExceptionGroup as failures:
-                raise failures.exceptions[0] from None
+                (error, *_) = failures.exceptions
+                if isinstance(error, CeilingError):
+                    raise EndpointError(str(error)) from None
+                raise error from None
 
 
-def _reason(error: Exception) -> str:
+def _billed(record: dict[str, Any], most: Bill) -> Bill:
+    """Return what an answer can have taken, with the requests before it that failed."""
+    return billed(record, most) + record.get("retries", 0) * most
+
+
+def _booked(folder: Path, bounds: dict[str, Bill]) -> Bill:
+    """Return what the answers of a folder took, and what others can have taken that were lost."""
+    answers = {(record["id"], record["sample"]): record for record in _kept(folder)}
+    bills = [_billed(record, bounds.get(name, Bill())) for (name, _), record in answers.items()]
+    for _, line in _whole_lines(folder / _SENT):
+        # The first request for an answer that is there is settled by it.
+        if answers.pop((line["id"], line["sample"]), None) is None:
+            bills.append(Bill(1, line["read"], line["written"]))
+    return total(bills)
+
+
+def _estimate(
+    folder: Path, missing: Sequence[_Missing], booked: Bill, prices: Prices | None
+) -> str:
+    """Say what the missing answers should cost, by those that are there, and can cost at most."""
+    rows = {"so far": booked} if booked.answers else {}
+    written = [record["tokens"] for record in _kept(folder) if record["tokens"] is not None]
+    if len(written) > 1 and missing:
+        count = len(missing)
+        read = sum(usual_read(one.messages) for one in missing)
+        mean, half = fmean(written) * count, spread(stdev(written), count, len(written))
+        for name, tokens in (("expected", mean), ("from", mean - half), ("to", mean + half)):
+            rows[name] = Bill(count, read, max(tokens, 0.0))
+    rows["at most"] = (1 + _RETRIES) * total(one.most for one in missing)
+    words = "at most if every answer is cut at its limit, and failed and billed six times before"
+    if "expected" not in rows:
+        words += "; what is expected is said once a few answers are there (--samples 2)"
+    return f"{table(rows, prices)}\n{words}"
+
+
+def reason(error: Exception) -> str:
     """Say in a few words why the endpoint gave no answer, and what to check."""
     import openai
 
@@ -307,7 +437,7 @@ def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def _check_settings(folder: Path, settings: dict[str, Any]) -> dict[str, str]:
+def _questions_before(folder: Path, settings: dict[str, Any]) -> dict[str, str]:
     """Return what the folder's questions were; DataError if it was begun with other settings.
 
     Of each question that was ever asked, the folder has a hash by its id, if it is not an old one.
@@ -317,13 +447,18 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> dict[str, str]:
         return {}
     before = read_json(read_whole(path), str(path))
     asked = before.pop("questions", {})
+    check_settings(folder, before, settings)
+    return asked if isinstance(asked, dict) else {}
+
+
+def check_settings(folder: Path, before: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Raise DataError if a folder was begun with other settings."""
     for name in settings | before:
         if before.get(name) != settings.get(name):
             raise DataError(
                 f"{folder}: was begun with {name} {before.get(name)!r}, now it is "
                 f"{settings.get(name)!r}; use the first one, or another folder"
             )
-    return asked if isinstance(asked, dict) else {}
 
 
 def _check_questions(
@@ -345,32 +480,36 @@ def _check_questions(
             )
 
 
-def _hash(question: dict[str, Any]) -> str:
-    """Return a short name of what was asked, and of what is right."""
-    texts = json.dumps([question["question"], question["gold"]])
-    return hashlib.sha256(texts.encode()).hexdigest()[:16]
+def hash_of(value: Any) -> str:
+    """Return a short name of a value, such as what was asked and what is right."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
 def _kept(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the answers of a folder; a line that was cut when a program ended is left out.
+    """Yield the answers of a folder.
 
-    A cut line is no JSON. One that is JSON, but no answer, was written by somebody else.
+    A line that is JSON, but no answer, was written by somebody else.
     """
-    path = folder / "answers.jsonl"
+    path = folder / _ANSWERS
+    for number, record in _whole_lines(path):
+        if not _is_answer(record):
+            raise DataError(
+                f"{path}, line {number}: is no answer that was collected; remove the line, and "
+                "the answer is sampled again"
+            )
+        yield record
+
+
+def _whole_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield number and content of every line, but those that were cut when a program ended."""
     if not path.exists():
         return
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             try:
-                record = json.loads(line)
+                yield number, json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            if not _is_answer(record):
-                raise DataError(
-                    f"{path}, line {number}: is no answer that was collected; remove the line, and "
-                    "the answer is sampled again"
-                )
-            yield record
 
 
 def _is_answer(record: Any) -> bool:
@@ -385,9 +524,8 @@ def _is_answer(record: Any) -> bool:
     )
 
 
-def _appended(folder: Path) -> RawIOBase:
-    """Open the folder's answers to append to, on a line of its own."""
-    path = folder / "answers.jsonl"
+def _appended(path: Path) -> RawIOBase:
+    """Open a file of the folder to append to, on a line of its own."""
     is_torn = path.exists() and not path.read_bytes().endswith(b"\n")
     try:
         file = path.open("ab", buffering=0)  # what is written stays if the program is killed

@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from fault_server import FaultServer
 from local_model import NAME, local_model
 
 import adalib
+from adalib.ask.ceiling import at_most
 from adalib.ask.collect import EndpointError, collect, fill_prompt, load_prompt, load_questions
 from adalib.datasets.files import DataError
 
@@ -175,6 +177,25 @@ def test_files_of_two_efforts_are_a_menu(file, tmp_path):
     assert list(adalib.load(both).models) == ["m low", "m high"]
 
 
+def test_files_of_two_caps_on_thoughts_are_a_menu(file, tmp_path):
+    exported = ""
+    for cap in ("256", "1024"):
+        thinking = f"reasoning.max_tokens={cap}"
+        with FaultServer() as server:
+            path = run(file, tmp_path / cap, server, thinking=thinking)
+            assert server.seen[0]["reasoning"] == {"max_tokens": int(cap)}
+        settings = json.loads((tmp_path / cap / "run.json").read_text(encoding="utf-8"))
+        assert settings["reasoning"] == {"max_tokens": int(cap)}
+        exported += path.read_text(encoding="utf-8")
+    both = tmp_path / "both.jsonl"
+    both.write_text(exported, encoding="utf-8")
+    caps = ["m reasoning.max_tokens=256", "m reasoning.max_tokens=1024"]
+    assert list(adalib.load(both).models) == caps
+    for bad in ("512", "=512", "a=many", "a..b=1"):
+        with FaultServer() as server, pytest.raises(ValueError, match="thinking_token_budget"):
+            run(file, tmp_path / "bad", server, thinking=bad)
+
+
 def test_failures_that_pass_cost_nothing_but_time(file, tmp_path):
     with FaultServer(["429", "500", "cut", "503"]) as server:
         run(file, tmp_path, server, samples=2)
@@ -320,6 +341,7 @@ def test_a_set_of_questions_goes_by_its_name():
         load_questions("no-such-set")
 
 
+@pytest.mark.whole
 def test_a_real_model_is_collected_from(tmp_path):
     file = tmp_path / "questions.jsonl"
     file.write_text(json.dumps({"id": "a", "question": "What is 2 times 3?", "gold": "6"}))
@@ -332,3 +354,105 @@ def test_a_real_model_is_collected_from(tmp_path):
     assert (responses.logprob <= 0).all()
     assert (responses.entropy >= 0).all()
     assert (responses.entropy <= math.log(49_152)).all()  # the size of the vocabulary
+
+
+DOLLARS = (1000.0, 2000.0)  # for a million tokens, so that few answers cost something
+
+
+def billed_by(server, prices=DOLLARS):
+    """What a server asks that bills every request, also those that it failed."""
+    return len(server.seen) * (20 * prices[0] + 9 * prices[1]) / 1e6
+
+
+def hold_ceilings(file, tmp_path, seeds):
+    """Every answer is as long as it may be, and prompts are free: the bound is what is billed."""
+    reached = 0
+    prices = (0.0, DOLLARS[1])
+    for seed in seeds:
+        rng = random.Random(seed)
+        faults = ["ok", "ok", "500", "429", "ok", "cut"] if rng.random() < 0.7 else ["ok"]
+        options = {
+            "samples": rng.randrange(1, 6),
+            "max_tokens": 9,
+            "concurrency": rng.choice([1, 4, 16]),
+            "prices": prices,
+            "most_dollars": rng.choice([0.1, 0.2, 0.3, 0.5]),
+        }
+        with FaultServer(lambda _, rng=rng, faults=faults: rng.choice(faults)) as server:
+            for _ in range(3):  # what failed stays booked when it is called again
+                try:
+                    run(file, tmp_path / str(seed), server, **options)
+                    break
+                except EndpointError as error:
+                    reached += "ceiling" in str(error)
+        assert billed_by(server, prices) <= options["most_dollars"] + 1e-9
+    assert reached
+
+
+@pytest.fixture
+def _soon(monkeypatch, impatient):
+    """No wait before a failed request is sent again."""
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+    monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.001)
+
+
+@pytest.mark.usefixtures("_soon")
+def test_a_ceiling_holds_in_random_jobs(file, tmp_path):
+    hold_ceilings(file, tmp_path, range(12))
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("_soon")
+def test_a_ceiling_holds_in_a_thousand_random_jobs(file, tmp_path):
+    hold_ceilings(file, tmp_path, range(12, 1012))
+
+
+def test_a_ceiling_that_is_raised_lets_a_run_go_on(file, tmp_path):
+    filled = fill_prompt(load_prompt(), QUESTIONS[0]["question"])
+    one = at_most(filled, 9).dollars(adalib.Prices(*DOLLARS))
+    for_six = 7 * one + 5.5 * (20 * DOLLARS[0] + 9 * DOLLARS[1]) / 1e6
+    with FaultServer() as server:
+        with pytest.raises(EndpointError, match="--most-dollars"):
+            run(file, tmp_path, server, prices=DOLLARS, most_dollars=for_six, max_tokens=9)
+        assert len(server.seen) == 6
+        path = run(file, tmp_path, server, prices=DOLLARS, most_dollars=25.0, max_tokens=9)
+        assert len(server.seen) == 15
+    assert adalib.load(path).samples == 3
+
+
+def test_a_killed_program_keeps_what_it_booked(file, tmp_path):
+    """Nobody knows whether the requests in flight were billed; they stay booked whole."""
+    with FaultServer() as server:
+        run(file, tmp_path, server, prices=DOLLARS, most_dollars=1000.0, max_tokens=9)
+        sent = tmp_path / "sent.jsonl"
+        lines = sent.read_text().splitlines()
+        assert len(lines) == 15
+        lost = json.loads(lines[0]) | {"sample": 7}
+        sent.write_text("\n".join([*lines, json.dumps(lost), '{"id": "q1", "sam']))
+        more = 3 * (20 * DOLLARS[0] + 9 * DOLLARS[1]) / 1e6  # what three more answers cost
+        spent = billed_by(server) + (lost["read"] * DOLLARS[0] + lost["written"] * DOLLARS[1]) / 1e6
+        with pytest.raises(EndpointError, match="--most-dollars"):
+            run(
+                file,
+                tmp_path,
+                server,
+                samples=4,
+                prices=DOLLARS,
+                most_dollars=spent + more,
+                max_tokens=9,
+            )
+        assert len(server.seen) < 20
+
+
+def test_a_dry_run_asks_nothing_and_says_what_is_expected(file, tmp_path, capsys):
+    with FaultServer() as server:
+        assert run(file, tmp_path / "out", server, dry_run=True, prices=DOLLARS) is None
+        assert not server.seen
+        assert not (tmp_path / "out").exists()
+        assert "expected" not in capsys.readouterr().out.splitlines()[1]
+        run(file, tmp_path / "out", server, samples=2)
+        run(file, tmp_path / "out", server, samples=6, dry_run=True, prices=DOLLARS)
+        assert len(server.seen) == 10
+    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    assert rows["expected"][1:4:2] == ["20", "180"]  # nine tokens each, as before
+    assert rows["from"][3] == rows["to"][3] == "180"  # all of the same length
