@@ -124,6 +124,10 @@ class Menu:
     def _first(self) -> Responses:
         return next(iter(self.models.values()))
 
+    def __len__(self) -> int:
+        """Number of questions."""
+        return self.n
+
     @property
     def samples(self) -> int:
         """Number of answers per question that every model has."""
@@ -212,6 +216,13 @@ class Menu:
         if any(np.ndim(one) for one in bills.values()):  # questions pay differently
             bills = {arm: np.broadcast_to(one, self.n) for arm, one in bills.items()}
         return dict(sorted(bills.items(), key=lambda arm: float(np.mean(arm[1]))))
+
+    def apart(self) -> list[Menu]:
+        """Return a menu of each model alone, whose arms cost what they really do."""
+        return [
+            Menu({name: one}, {name: self.prices[name]}, {name: self.unit[name]}, self.per_question)
+            for name, one in self.models.items()
+        ]
 
     def take(self, rows: ArrayLike) -> Menu:
         """Return the menu of some questions, in the order given."""

@@ -4,7 +4,8 @@ They look at nothing, at the length of the question, or at the correct answers.
 
 Of the plans that cannot tell two questions apart, `best_mix` is the best at its cost: the upper
 concave hull of the uniform budgets. A policy that does not beat it, at the cost that the policy
-really has, might as well draw its budgets at random.
+really has, might as well treat all questions alike. As a bar, it needs a table of every number of
+answers (`Responses.table(range(1, 25))`): a policy must not win because the bar may not give three.
 """
 
 from __future__ import annotations

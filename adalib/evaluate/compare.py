@@ -21,6 +21,7 @@ from adalib.evaluate.scores import HeldOutRow
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.published_rules import PEERS, TunedRules
 from adalib.sequential.race import PricedRace
+from adalib.table import NUMBERS
 
 #: The row of `adalib.PricedRace`, where tokens are paid.
 RACE = "race"
@@ -29,7 +30,7 @@ RACE = "race"
 def compare(
     responses: Responses | Menu,
     targets: Sequence[float] | None = None,
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    budgets: Sequence[int] = NUMBERS,
     *,
     cost: Cost = "samples",
     groups: str | Sequence | None = None,
@@ -48,8 +49,8 @@ def compare(
         Average costs per question, in average answers of one model, or in the unit of a menu.
         Default: 2, 3 and 4 times the cheapest budget, where they lie below the largest.
     budgets : sequence of int
-        Numbers of answers on offer. Those that half of the answers cannot hold are left out, with a
-        warning.
+        Numbers of answers on offer to policies that plan. Those that half of the answers cannot
+        hold are left out, with a warning. The bar may give everyone any number.
     cost : {"samples", "tokens"} or Prices
         What is paid: answers, or their tokens or dollars, which are counted in average answers.
     groups : str or sequence, optional

@@ -2,8 +2,8 @@
 
 One half of every question's samples teaches and the other half scores, both ways round; the
 questions are dealt into folds, and each is scored by models of the other folds. The bar is the
-best random mix at the cost that a policy really had, chosen on the samples that score. A policy
-that does not clear it might as well draw its budgets at random.
+same for everyone: any whole number of answers, or two of them by lot, at the cost that a policy
+really had, chosen on the samples that score. It stands whatever numbers a policy may give.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from numpy.typing import ArrayLike
 from adalib.datasets.folds import deal, members, subsample
 from adalib.datasets.menu import Menu
 from adalib.datasets.responses import Cost, Responses, first_vote_table, joined
-from adalib.evaluate.baselines import PLANS, Plan, best_mix, from_labels, noise_features
+from adalib.evaluate.baselines import (
+    PLANS,
+    Plan,
+    from_labels,
+    noise_features,
+    waiting_times,
+)
 from adalib.evaluate.crossfit import check_halves, with_class_numbers
 from adalib.evaluate.learners import (
     BASELINES,
@@ -38,8 +44,10 @@ from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.describe import DESCRIBED, describe
 from adalib.learn.label_policy import LabelPolicy
+from adalib.sequential.alike import Alike, allowances, drawn, played_alike
+from adalib.sequential.replay import Mix
 from adalib.solve.frontier import frontier
-from adalib.table import UtilityTable
+from adalib.table import NUMBERS, PAPER_MENU, UtilityTable
 from adalib.tolerances import meets
 
 #: Training questions that a fold learns from, at most: the text's prior takes time with their
@@ -138,7 +146,7 @@ class PaidFeatures:
 def held_out(
     responses: Responses | Menu,
     targets: Sequence[float],
-    budgets: Sequence[int] = (1, 2, 4, 8, 16),
+    budgets: Sequence[int] = NUMBERS,
     *,
     learners: Mapping[str, Policy] | None = None,
     features: ArrayLike | PaidFeatures | None = None,
@@ -160,8 +168,8 @@ def held_out(
         Average costs per question, in the unit of the table: answers unless ``protocol`` says
         otherwise. None may be below the cost of the smallest budget.
     budgets : sequence of int
-        Numbers of answers on offer to the policies that plan, to the mix and to the oracle, in
-        increasing order.
+        Numbers of answers on offer to the policies that plan and to the oracle, in increasing
+        order. The bar may give everyone any number, whatever is on offer here.
     learners : mapping of str to learner, optional
         Policies by the names of their rows, or classes that make one. A policy that plans has
         ``fit(features, table)`` and ``predict(features)``, which returns a column for every
@@ -183,8 +191,9 @@ def held_out(
     -------
     list of HeldOutRow
         One row per policy and target, sorted by target: the baselines (``oracle``, which is
-        cross-fitted, ``oracle_in_sample``, which is chosen and scored on all samples as is its
-        mix, ``mix``, ``fixed``, ``random``, ``length``), the learners, and ``noise``, which is
+        cross-fitted, ``oracle_in_sample``, which is chosen and scored on all samples, ``mix``,
+        which is the same for everyone, chosen on the half that teaches, and the paper's ``fixed``,
+        ``random`` and ``length`` on the paper's menu), the learners, and ``noise``, which is
         ``label`` with random numbers as features. Intervals are those of `mean_interval`, over
         questions, or over groups if ``protocol`` gives some.
 
@@ -222,16 +231,15 @@ def held_out(
     # Each half teaches once, and the other one scores.
     rounds = []
     for number, (teaching, scoring) in enumerate((halves, halves[::-1])):
-        if first is None:
-            score = Half(scoring, table(scoring, budgets), settings.cost)
-        else:
-            score = Half(
-                joined(first, scoring), first_vote_table(first, scoring, budgets), settings.cost
-            )
         first_seed = 1000 * settings.seed + noises * number
         noise_seeds = range(first_seed, first_seed + noises)
         tried = [*trained.items(), *_noise_policies(responses.n, noise_seeds, settings.seed)]
-        teach = Half(teaching, table(teaching, budgets), settings.cost)
+        teach = _half(teaching, table, budgets, responses, settings)
+        if first is None:
+            score = _half(scoring, table, budgets, responses, settings)
+        else:
+            opened = partial(_opened, first, scoring)
+            score = _half(joined(first, scoring), opened, budgets, responses, settings)
         rounds.append(Round(teach, score, tried))
     scores = Scores([*BASELINES, *trained, "noise"], kinds)
     learned = run_folds(rounds, targets, folds, member)
@@ -239,13 +247,14 @@ def held_out(
         oracles = oracles_at(teach.table, targets)
         _add_plans(scores, oracles, responses.questions, teach, score)
         names = [name for name, _ in tried]
-        add_learned(scores, names, found, oracles, score.table, paid.overhead)
+        add_learned(scores, names, found, oracles, score, paid.overhead)
 
     # The oracle that is too good: chosen and scored on all answers.
-    everything = Half(responses, full)
-    for target, labels in oracles_at(full, targets):
-        outcome = _outcome(from_labels(labels, full.k), everything)
-        scores.add("oracle_in_sample", target, outcome, full)
+    everything = _half(votes, table, budgets, responses, settings)
+    for target, labels in oracles_at(everything.table, targets):
+        plan = from_labels(labels, full.k)
+        outcome = _outcome(plan, everything.answers, everything.table)
+        scores.add("oracle_in_sample", target, outcome, everything.alike)
     return scores.rows(member, families=settings.groups is not None)
 
 
@@ -272,6 +281,39 @@ def _noise_policies(n: int, seeds: Sequence[int], policy_seed: int) -> list[tupl
     ]
 
 
+def _half(
+    answers: Any,
+    table: MakeTable,
+    budgets: Sequence[int],
+    whole: Responses | Menu,
+    settings: Protocol,
+) -> Half:
+    """Return some answers with their table, and with the plans that are the same for everyone.
+
+    Everyone may get any number of answers up to half of what the ``whole`` file has, of any model.
+    """
+    most = whole.samples // 2
+    numbers = range(1, most + 1)
+    paper = table(answers, [number for number in PAPER_MENU if number <= most])
+    if isinstance(whole, Menu):
+        alike = Alike.of_tables([table(one, numbers) for one in answers.apart()])
+        for name, one in whole.models.items() if whole.per_question else ():
+            allowed = allowances(one, most, "tokens")
+            played = played_alike(answers.models[name], most, allowed, "tokens")
+            alike = alike.joined(Alike(whole.prices[name] * played.cost, played.accuracy))
+        return Half(answers, table(answers, budgets), settings.cost, paper, alike)
+    alike = Alike.of_tables([table(answers, numbers)])
+    allowed = allowances(whole, most, settings.cost)
+    if allowed.size:
+        alike = alike.joined(played_alike(answers, most, allowed, settings.cost))
+    return Half(answers, table(answers, budgets), settings.cost, paper, alike, allowed)
+
+
+def _opened(first: Responses, scoring: Responses, _: Any, budgets: Sequence[int]) -> UtilityTable:
+    """Return the table of votes that a first answer opens."""
+    return first_vote_table(first, scoring, budgets)
+
+
 def _add_plans(
     scores: Scores,
     oracles: Sequence[tuple[float, np.ndarray]],
@@ -280,20 +322,32 @@ def _add_plans(
     score: Half,
 ) -> None:
     """Score the cross-fitted oracle, the mix and the baselines, chosen on the teaching half."""
-    acc = teach.table.acc
-    cost = teach.table.cost
     for target, labels in oracles:
-        plans = {"oracle": from_labels(labels, teach.table.k), "mix": best_mix(acc, cost, target)}
+        oracle = _outcome(from_labels(labels, teach.table.k), score.answers, score.table)
+        scores.add("oracle", target, oracle, score.alike)
+        scores.add("mix", target, _by_lot(teach.alike.lot(target), score), score.alike)
         for name, plan_of in PLANS.items():
-            plans[name] = plan_of(questions, cost, target)
-        for policy, plan in plans.items():
-            outcome = _outcome(plan, score)
-            scores.add(policy, target, outcome, score.table)
+            plan = plan_of(questions, teach.paper.cost, target)
+            outcome = _outcome(plan, score.answers, score.paper)
+            scores.add(name, target, outcome, score.alike)
 
 
-def _outcome(plan: Plan, half: Half) -> Outcome:
+def _outcome(plan: Plan, answers: Responses | Menu, table: UtilityTable) -> Outcome:
     """Return what a plan costs and scores on one half of the answers."""
-    return Outcome(*plan.outcome(half.table), plan.waiting(half.answers, half.table.budgets))
+    return Outcome(*plan.outcome(table), plan.waiting(answers, table.budgets))
+
+
+def _by_lot(lot: Mix, half: Half) -> Outcome:
+    """Return what one plan for everyone, or a lot between two, costs and scores on one half."""
+    cost = drawn(half.alike.cost, lot)
+    waiting = None
+    if isinstance(half.answers, Responses):
+        numbers = half.alike.cost.shape[1] - half.allowed.size
+        # Answers under an allowance come one by one, and each is waited for.
+        one_by_one = half.alike.cost[:, numbers:] / np.mean(half.alike.cost[:, 0])
+        together = waiting_times(half.answers, range(1, numbers + 1))
+        waiting = drawn(np.hstack([together, one_by_one]), lot)
+    return Outcome(cost, drawn(half.alike.accuracy, lot), waiting)
 
 
 def add_learned(
@@ -301,7 +355,7 @@ def add_learned(
     names: Sequence[str],
     found: Learned,
     oracles: Sequence[tuple[float, np.ndarray]],
-    table: UtilityTable,
+    score: Half,
     overhead: float = 0.0,
 ) -> None:
     """Record what `run_folds` returned, and compare its columns with the oracle's labels.
@@ -309,16 +363,17 @@ def add_learned(
     Learners of one name, as the controls are, count as the plan that draws one of them. The
     control does not pay ``overhead``, since it never looked at what that buys.
     """
-    cost_of_answer = np.mean(table.cost[..., 0]) / _fewest_answers(table)
+    cost_of_answer = np.mean(score.table.cost[..., 0]) / _fewest_answers(score.table)
     for name in dict.fromkeys(names):
         same_name = [place for place, other in enumerate(names) if other == name]
         for number, (target, labels) in enumerate(oracles):
-            cost, accuracy, column, waiting = (array[same_name, number] for array in found)
+            cost, accuracy, column, waiting = (array[same_name, number] for array in found[:4])
+            alike = score.alike.joined(found.alike[same_name[0]][number])
             # Answers that come one by one are waited for one after the other.
             waits = np.where(np.isnan(waiting), cost / cost_of_answer, waiting)
             paid = cost.mean(axis=0) + (0.0 if name == "noise" else overhead)
             outcome = Outcome(paid, accuracy.mean(axis=0), waits.mean(axis=0))
-            scores.add(name, target, outcome, table, *_imitation(column, labels))
+            scores.add(name, target, outcome, alike, *_imitation(column, labels))
 
 
 def _imitation(column: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
@@ -416,13 +471,18 @@ def _folds(
     taught: int,
     seed: int,
 ) -> Iterator[Fold]:
-    """Yield, fold by fold, the rows that teach, those that are scored, and their features."""
+    """Yield, fold by fold, the rows that teach, those that are scored, and their features.
+
+    The rows that are scored come in an order of their own in every deal, since many files begin
+    with the easy questions, and a policy that counts them would gain.
+    """
     texts = np.array(responses.questions, dtype=object)
     given = None if features is None else pd.DataFrame(features).reset_index(drop=True)
     draw = np.random.default_rng(seed)
+    order = np.random.default_rng([seed, 1])
     for out in np.unique(fold):
         train = subsample(np.flatnonzero(fold != out), taught, draw)
-        test = np.flatnonzero(fold == out)
+        test = order.permutation(np.flatnonzero(fold == out))
         rows = np.concatenate([train, test])
         if given is None:
             described = _described(tuple(texts[train]), tuple(texts[rows]))

@@ -12,6 +12,7 @@ from html import escape
 import numpy as np
 
 from adalib.colours import MEANINGS
+from adalib.evaluate.gains import Gain, gains_figure, ticks_around
 from adalib.evaluate.intervals import in_points
 from adalib.evaluate.scores import HeldOutRow
 
@@ -27,6 +28,8 @@ _KINDS = {
     "plans": "decides before it asks",
     "baseline": "learns nothing",
 }
+#: Policies of this package that it does not take from others or from the paper.
+OURS = ("curve", "priced_votes", "priced", "race")
 _WIDTH, _HEIGHT = 760, 440
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 210, 12, 44  # margins; names of policies stand on the right
 _LINE = 15  # from one name to the next
@@ -102,6 +105,7 @@ def page(
 <body>
 <h1>{escape(title)}</h1>
 <p class="verdict">{escape(verdict)}</p>
+{_gains(rows)}
 {figure_and_table(rows, dollars, price, more)}
 {shown}</body>
 </html>
@@ -123,6 +127,19 @@ def figure_and_table(
     return f'<div class="rows"><style>{_STYLE}</style>\n{shown}</div>'
 
 
+def _gains(rows: Sequence[HeldOutRow]) -> str:
+    """Draw what every policy gains, target by target; the mix is not compared with itself."""
+    lines: dict[float, list[Gain]] = {}
+    for row in rows:
+        if row.gain_low is not None and row.gain_high is not None:
+            line = Gain(row.policy, row.gain, row.gain_low, row.gain_high, row.policy in OURS)
+            lines.setdefault(row.target, []).append(line)
+    return "\n".join(
+        gains_figure(own, f"Points gained over the same for everyone at equal cost, at {target:g}.")
+        for target, own in sorted(lines.items())
+    )
+
+
 def _best(rows: Sequence[HeldOutRow], price: float) -> HeldOutRow:
     """Return the row that is best at a price, of what anybody could do: no oracle."""
     possible = [row for row in rows if row.kind != "baseline" or row.policy == "mix"] or rows
@@ -134,7 +151,7 @@ def _figure(rows: Sequence[HeldOutRow], price: float | None) -> str:
     costs = [row.cost for row in rows]
     lowest = min(min(row.low, row.mix_accuracy) for row in rows)
     highest = max(row.high for row in rows)
-    x_ticks, y_ticks = _ticks(min(costs), max(costs)), _ticks(lowest, highest)
+    x_ticks, y_ticks = ticks_around(min(costs), max(costs)), ticks_around(lowest, highest)
     bottom = _HEIGHT - _BOTTOM
 
     def x(cost: float) -> float:
@@ -227,14 +244,6 @@ def _name(name: str, end: HeldOutRow, line: float, x: Scale, y: Scale) -> str:
 def _points(pairs: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
     """Write points as SVG has them."""
     return " ".join(f"{x(cost):.1f},{y(accuracy):.1f}" for cost, accuracy in pairs)
-
-
-def _ticks(low: float, high: float) -> np.ndarray:
-    """Return about five round numbers that enclose an axis."""
-    rough = max(high - low, 1e-6) / 5
-    size = 10.0 ** np.floor(np.log10(rough))
-    step = size * next(nice for nice in (1, 2, 5, 10) if nice * size >= rough)
-    return step * np.arange(np.floor(low / step), np.ceil(high / step) + 1)
 
 
 def _legend() -> str:

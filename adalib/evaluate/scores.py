@@ -1,8 +1,8 @@
 """Collect what policies cost and scored, and turn it into rows with intervals.
 
-A policy is scored twice, once on each half of the samples, next to the best random mix at the cost
-that it had (`same_cost_mix`). `Scores` averages the halves question by question, and puts intervals
-on the averages.
+A policy is scored twice, once on each half of the samples, next to the best plan that is the same
+for everyone, at the cost that it had (`adalib.sequential.alike`). `Scores` averages the halves
+question by question, and puts intervals on the averages.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import mean_interval
-from adalib.solve.hull import mix_cost
-from adalib.table import UtilityTable
+from adalib.sequential.alike import Alike
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,7 +31,8 @@ class HeldOutRow:
     accuracy: float  #: mean over the questions
     low: float  #: its 95% interval
     high: float
-    #: Accuracy of the best random mix at the same cost, chosen on the samples that score it.
+    #: Accuracy of the same number of answers for everyone, or of a lot between two numbers, at the
+    #: same cost; chosen on the samples that score it.
     mix_accuracy: float
     gain: float  #: ``accuracy - mix_accuracy``
     #: Its 95% interval, question by question; None for the mix itself, which gains 0.
@@ -46,7 +45,7 @@ class HeldOutRow:
     #: How often the policy names the oracle's label; None if it does not imitate labels.
     imitation: float | None
     majority: float | None  #: how often the commonest label would be right
-    #: What the best random mix must spend to be as accurate; None where it never is.
+    #: What the same for everyone must spend to be as accurate; None where it never is.
     mix_cost: float | None = None
     waiting: float | None = None  #: per question, in average answers; None for a menu
     #: Whether ``gains`` are those of groups that were given.
@@ -63,24 +62,6 @@ class Outcome(NamedTuple):
     cost: np.ndarray
     accuracy: np.ndarray
     waiting: np.ndarray | None = None  # in average answers
-
-
-def same_cost_mix(outcome: Outcome, table: UtilityTable) -> np.ndarray:
-    """Return the accuracy of every question by the best random mix at the cost of a policy.
-
-    The mix is chosen on the table that scores, so that no policy passes it because the other half
-    misjudged the average question.
-    """
-    # A first answer may be shorter than its question's mean: where tokens are paid, nothing is
-    # cheaper than the cheapest budget, and that is the bar.
-    spent = max(outcome.cost.mean(), np.mean(table.cost[..., 0]))
-    return best_mix(table.acc, table.cost, spent, n=1).expected(table.acc)
-
-
-def cost_of_equal_mix(outcome: Outcome, table: UtilityTable) -> float:
-    """Return what a random mix as accurate as the policy costs; infinite if there is none."""
-    costs = np.broadcast_to(table.cost, table.acc.shape).mean(axis=0)
-    return mix_cost(costs, table.acc.mean(axis=0), outcome.accuracy.mean())
 
 
 def as_table(rows: Sequence) -> pd.DataFrame:
@@ -119,22 +100,22 @@ class Scores:
         policy: str,
         target: float,
         outcome: Outcome,
-        table: UtilityTable,
+        alike: Alike,
         imitation: float = np.nan,
         majority: float = np.nan,
     ) -> None:
-        """Record what a policy did on one half, next to the best mix at its cost.
+        """Record what a policy did on one half, next to the same for everyone at its cost.
 
-        ``table`` is that of the half which scores. ``imitation`` is how often the policy names the
-        oracle's label, and ``majority`` how often the commonest label is right.
+        ``alike`` has the plans of the half which scores. ``imitation`` is how often the policy
+        names the oracle's label, and ``majority`` how often the commonest label is right.
         """
         tally = self._tallies.setdefault((target, policy), _Tally())
         tally.accuracy = tally.accuracy + outcome.accuracy
-        tally.mix_accuracy = tally.mix_accuracy + same_cost_mix(outcome, table)
+        tally.mix_accuracy = tally.mix_accuracy + alike.at(outcome.cost.mean())
         tally.figures.append(
             {
                 "cost": outcome.cost.mean(),
-                "mix_cost": cost_of_equal_mix(outcome, table),
+                "mix_cost": alike.cost_of(outcome.accuracy.mean()),
                 "waiting": np.nan if outcome.waiting is None else outcome.waiting.mean(),
                 "imitation": imitation,
                 "majority": majority,

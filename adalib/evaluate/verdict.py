@@ -3,13 +3,13 @@
 Many policies are tried at several targets, and the best of them looks good by luck. So the
 questions are put in random order, and each is scored by the policy that gained most on the
 questions before it. No question judges a choice in which it had a part, and nearly all of them
-count. That chain of gains takes one test, with a bound that allows for rare losses.
+count. That chain of gains takes one test, which allows for chance and for rare losses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ import pandas as pd
 from adalib.evaluate.intervals import (
     Interval,
     cautious_bound,
+    guarded_bound,
     hidden_loss,
     in_points,
     mean_interval,
@@ -26,6 +27,9 @@ from adalib.evaluate.intervals import (
 from adalib.evaluate.scores import HeldOutRow
 
 _FIRST = 1 / 20  # of the questions only choose, since there is none before them
+
+_BAR = "the same number of answers for everyone"
+_SHORT = {"pays": "pays", "does not pay": "does not pay", "cannot tell": "may or may not pay"}
 
 #: Chance of a false claim by each test. The approximations then stay within 5%.
 WRONG = 0.04
@@ -37,20 +41,61 @@ FEW_GROUPS = 60
 _FEW = f"Below about {FEW_GROUPS} groups a verdict by group has almost no power."
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Verdict:
+    """What `verdict` returns; as a string it is the sentence.
+
+    Attributes
+    ----------
+    word : str
+        "pays", "does not pay" or "cannot tell".
+    gain, low, high : float
+        The gain of the policy that the sentence names, with its ordinary 95% interval.
+    found : Judgement
+        The choice among all policies, and its test.
+    before : Judgement or None
+        The same among those that decide before asking, if some do not.
+    groups : Judgement or None
+        The same by groups that were seen.
+    rows : tuple of HeldOutRow
+        What was judged.
+    """
+
+    word: str
+    gain: float
+    low: float
+    high: float
+    found: Judgement = field(repr=False)
+    before: Judgement | None = field(repr=False)
+    groups: Judgement | None = field(repr=False)
+    rows: tuple[HeldOutRow, ...] = field(repr=False)
+
+    def __str__(self) -> str:
+        """Return a sentence for each verdict, without a line break."""
+        sentences = [_headline(self.found)]
+        if self.groups is not None and self.groups.word != self.word:
+            sentences.append(_by_groups(self.groups))
+        return " ".join(sentences)
+
+
 def verdict(
     rows: Sequence[HeldOutRow],
     matters: float = 0.01,
     groups: Sequence[HeldOutRow] | None = None,
-) -> str:
-    """Say in a sentence whether adaptive allocation pays, with which policy, and what it saves.
+) -> Verdict:
+    """Say whether adaptive allocation pays, with which policy, and what it saves.
 
-    Adaptive allocation *pays* if a policy gains over the best random mix of the same cost. The
-    questions are put in random order. Each is scored by the policy and target that gained most
-    on the questions before it, and the mean of these gains is tested once, by `cautious_bound`.
-    Adaptive allocation *does not pay* if at every target the upper bound of the gain, computed
-    in the same way, is below a gain that ``matters``. Otherwise the questions *cannot tell*, and
-    the verdict estimates how many would. Each of the two claims is false in at most 5% of
-    cases, also if a few questions or groups lose a lot.
+    Adaptive allocation *pays* if a policy gains over the same number of answers for everyone, at
+    the same cost. The questions are put in random order. Each is scored by the policy and target
+    that gained most on the questions before it, and the mean of these gains is tested once, by
+    `guarded_bound`: neither chance nor rare losses may explain it. Adaptive allocation *does not
+    pay* if at every target the upper bound of the gain, computed in the same way, is below a gain
+    that ``matters``. Otherwise the questions *cannot tell*; the verdict says why, and estimates how
+    many would do. Each of the two claims is false in at most 5% of cases, also if a few questions
+    or groups lose a lot.
+
+    The interval in the sentence is the ordinary one of `mean_interval`. It lies above zero wherever
+    the verdict is "pays"; where another verdict seems to contradict it, the sentence says why.
 
     A verdict by question is about new questions of the same families. Where questions come in
     families, and none are named, it claims a gain on other families far too often; so where
@@ -58,8 +103,8 @@ def verdict(
     those rows as ``groups``. Below about 60 groups a verdict by group has almost no power: one
     group in twenty that loses everything stays unseen.
 
-    The intervals in the text are the ordinary ones of `mean_interval`. `reasons` says how the gain
-    was tested. Explained in the chapter "The test".
+    `reasons` says how the gain was tested. Explained in the appendix "Rival stopping rules, and
+    how far to trust our intervals".
 
     Parameters
     ----------
@@ -73,37 +118,38 @@ def verdict(
 
     Returns
     -------
-    str
-        A sentence for each verdict, without a line break.
+    Verdict
+        With ``word``, ``gain``, ``low`` and ``high``. ``str`` of it is the sentence.
 
     Examples
     --------
     >>> from adalib import CurvePolicy, flat_null, held_out
     >>> rows = held_out(flat_null(40).sample(8), [2], (1, 4), learners={"curve": CurvePolicy()})
-    >>> verdict(rows).partition(":")[0]
+    >>> found = verdict(rows)
+    >>> found.word
+    'cannot tell'
+    >>> str(found).partition(":")[0]
     'Cannot tell with these 40 questions whether adaptive allocation pays'
     """
-    main = judgements(rows, matters)[0]
-    sentences = [_headline(main)]
-    if groups is not None and judgements(groups, matters)[0].word() != main.word():
-        sentences.append(_by_groups(judgements(groups, matters)[0]))
-    return " ".join(sentences)
+    found, *before = judgements(rows, matters)
+    low, high = found.shown()
+    return Verdict(
+        word=found.word,
+        gain=float(found.rows[found.best].gain),
+        low=float(low[found.best]),
+        high=float(high[found.best]),
+        found=found,
+        before=before[0] if before else None,
+        groups=None if groups is None else judgements(groups, matters)[0],
+        rows=tuple(rows),
+    )
 
 
-def reasons(
-    rows: Sequence[HeldOutRow],
-    matters: float = 0.01,
-    groups: Sequence[HeldOutRow] | None = None,
-) -> str:
-    """Say how a `verdict` was tested, and what it leaves out.
+def reasons(told: Verdict) -> str:
+    """Say how a verdict was tested, and what it leaves out.
 
     These are the luck of the best, rare losses, the other targets, the policies that decide before
     asking, what an oracle gains where nothing pays, and new groups.
-
-    Parameters
-    ----------
-    rows, matters, groups
-        As for `verdict`.
 
     Returns
     -------
@@ -114,44 +160,49 @@ def reasons(
     --------
     >>> from adalib import CurvePolicy, flat_null, held_out
     >>> rows = held_out(flat_null(40).sample(8), [2], (1, 4), learners={"curve": CurvePolicy()})
-    >>> reasons(rows).partition(",")[0]
-    'Gains are over the best random mix at equal cost'
+    >>> reasons(verdict(rows)).partition(",")[0]
+    'Gains are over the same number of answers for everyone'
     """
-    main, *before = judgements(rows, matters)
-    sentences = [_method(main), *_other_targets(main)]
-    if main.word() != "pays":
-        best = main.rows[main.best].target
-        sentences += [_room(row) for row in rows if row.policy == "oracle" and row.target == best]
-    sentences += map(_before, before)
-    if groups is not None:
-        sentences.append(_by_groups(judgements(groups, matters)[0]))
-    counted = main.rows[0] if groups is None else groups[0]
+    found = told.found
+    sentences = [_method(found), *_other_targets(found)]
+    if told.word != "pays":
+        best = found.rows[found.best].target
+        oracles = [row for row in told.rows if row.policy == "oracle" and row.target == best]
+        sentences += map(_room, oracles)
+    if told.before is not None:
+        sentences.append(_before(told.before))
+    if told.groups is not None:
+        sentences.append(_by_groups(told.groups))
+    counted = (told.groups or found).rows[0]
     if counted.families and len(counted.gains) < FEW_GROUPS:
         sentences.append(_FEW)
     return " ".join(sentences)
 
 
-def summary(rows: Sequence[HeldOutRow], dollars: float | None = None) -> pd.DataFrame:
-    """Tabulate, per target and in points, the best mix and the policies that `verdict` chose.
+def summary(told: Verdict, dollars: float | None = None) -> pd.DataFrame:
+    """Tabulate, per target and in points, the bar and the policies that the verdict chose.
 
-    The last column is the cost at which a mix would be as accurate as the best policy. Where an
-    average answer costs ``dollars``, both bills for a thousand questions follow.
+    The last column is the cost at which everyone's number of answers would be as accurate as the
+    best policy. Where an average answer costs ``dollars``, both bills for a thousand questions
+    follow.
     """
-    found = judgements(rows)
+    found = [told.found] if told.before is None else [told.found, told.before]
     names = ["best policy"] if len(found) == 1 else ["before asking", "best policy"]
     lines = []
-    for number, best in enumerate(found[0].rows):
-        mix = next(row for row in rows if (row.policy, row.target) == ("mix", best.target))
+    for number, best in enumerate(told.found.rows):
+        bar = next(row for row in told.rows if (row.policy, row.target) == ("mix", best.target))
         line = {"budget": f"{best.target:g}"}
-        line["best mix"] = f"{100 * mix.accuracy:.1f} [{100 * mix.low:.1f}, {100 * mix.high:.1f}]"
+        line["same for all"] = (
+            f"{100 * bar.accuracy:.1f} [{100 * bar.low:.1f}, {100 * bar.high:.1f}]"
+        )
         for name, judgement in zip(names, found[::-1], strict=True):
             line[name] = f"{judgement.rows[number].policy} {judgement.points(number)}"
         line["waiting"] = "–" if best.waiting is None else f"{best.waiting:.2f}"
-        line["mix needs"] = "–" if best.mix_cost is None else f"{best.mix_cost:.2f}"
+        line["all need"] = "–" if best.mix_cost is None else f"{best.mix_cost:.2f}"
         if dollars is not None:
             line["$ per 1,000"] = f"{1000 * dollars * best.cost:.3g}"
             needs = best.mix_cost
-            line["mix, $"] = "–" if needs is None else f"{1000 * dollars * needs:.3g}"
+            line["same for all, $"] = "–" if needs is None else f"{1000 * dollars * needs:.3g}"
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -170,7 +221,7 @@ def judgements(rows: Sequence[HeldOutRow], matters: float = 0.01) -> list[Judgem
     planned = [row for row in tried if row.kind == "plans"]
     if len(planned) in (0, len(tried)):
         return [main]
-    return [main, judge(planned, matters, may_pay=main.word() == "pays")]
+    return [main, judge(planned, matters, may_pay=main.word == "pays")]
 
 
 def judge(rows: Sequence[HeldOutRow], matters: float = 0.01, may_pay: bool = True) -> Judgement:
@@ -190,6 +241,7 @@ def judge(rows: Sequence[HeldOutRow], matters: float = 0.01, may_pay: bool = Tru
         gains=np.column_stack(scored),
         best=targets.index(rows[int(means.argmax())].target),
         best_gains=_leaders_gains(gains),
+        tried=len(rows),
         matters=matters,
         may_pay=may_pay,
     )
@@ -216,6 +268,8 @@ class Judgement:
         Number of the target with the largest gain, on all questions.
     best_gains : array, shape (n,)
         The gain of each question by the policy and target that led before it.
+    tried : int
+        How many policies and targets there were to choose from.
     matters : float
         The smallest gain worth having.
     may_pay : bool
@@ -226,6 +280,7 @@ class Judgement:
     gains: np.ndarray
     best: int
     best_gains: np.ndarray
+    tried: int
     matters: float
     may_pay: bool
 
@@ -246,18 +301,32 @@ class Judgement:
 
     def least_of(self, times: float) -> float:
         """Return the lower bound as if every question had come so many times."""
-        return float(cautious_bound(self.best_gains, WRONG, self.rows[0].largest, times))
+        return float(guarded_bound(self.best_gains, WRONG, self.rows[0].largest, times))
 
     def most_of(self, times: float) -> np.ndarray:
         """Return the upper bounds as if every question had come so many times."""
-        return -np.asarray(cautious_bound(-self.gains, WRONG, self.rows[0].largest, times))
+        return -np.asarray(guarded_bound(-self.gains, WRONG, self.rows[0].largest, times))
 
-    def word(self, times: float = 1.0) -> str:
-        """Return "pays", "does not" or "cannot tell"."""
-        if self.may_pay and (self.least if times == 1 else self.least_of(times)) > 0:
+    def shown(self, times: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the ordinary intervals at every target, which readers see."""
+        found = mean_interval(np.column_stack([row.gains for row in self.rows]))
+        half = (found.high - found.mean) / np.sqrt(times)
+        return found.mean - half, found.mean + half
+
+    @cached_property
+    def word(self) -> str:
+        """The word: "pays", "does not pay" or "cannot tell"."""
+        return self._word(1.0, self.least, self.most)
+
+    def word_of(self, times: float) -> str:
+        """Return the word as if every question had come so many times."""
+        return self._word(times, self.least_of(times), self.most_of(times))
+
+    def _word(self, times: float, least: float, most: np.ndarray) -> str:
+        """Return the word that bounds allow; a gain's interval in sight must be above zero, too."""
+        if self.may_pay and least > 0 and self.shown(times)[0][self.best] > 0:
             return "pays"
-        most = self.most if times == 1 else self.most_of(times)
-        return "does not" if np.all(most < self.matters) else "cannot tell"
+        return "does not pay" if np.all(most < self.matters) else "cannot tell"
 
     @cached_property
     def paying(self) -> list[int]:
@@ -266,25 +335,31 @@ class Judgement:
         Once it pays at all, every other target is tested by itself, and these tests share the
         chance of a false claim (Bonferroni).
         """
-        if self.word() != "pays":
+        if self.word != "pays":
             return []
         share = WRONG / len(self.rows)
-        least = np.atleast_1d(cautious_bound(self.gains, share, self.rows[0].largest))
-        others = [number for number in np.flatnonzero(least > 0).tolist() if number != self.best]
+        least = np.atleast_1d(guarded_bound(self.gains, share, self.rows[0].largest))
+        sure = (least > 0) & (self.shown()[0] > 0)
+        others = [number for number in np.flatnonzero(sure).tolist() if number != self.best]
         return [self.best, *others]
 
     @property
     def needed(self) -> float:
         """About how many questions could tell, if the others were like these."""
         times = 1.0
-        while times < _MOST_TIMES and self.word(times) == "cannot tell":
+        while times < _MOST_TIMES and self.word_of(times) == "cannot tell":
             times *= 1.1
         return times * len(self.rows[0].gains)
 
     @property
+    def survives_chance(self) -> bool:
+        """Whether chance leaves a gain, if no loss is larger than those in sight."""
+        return bool(cautious_bound(self.best_gains, WRONG, most=0.0) > 0)
+
+    @property
     def unit(self) -> str:
-        """What the gains are counted by."""
-        return "groups" if self.rows[0].families else "questions"
+        """What the gains are counted by, one of them."""
+        return "group" if self.rows[0].families else "question"
 
     def points(self, number: int) -> str:
         """Write the gain of the row chosen at a target, in points with its interval."""
@@ -305,27 +380,39 @@ def _with_ends(gain: Any, low: Any, high: Any) -> str:
 
 
 def _headline(found: Judgement) -> str:
-    """The verdict, the policy, and its gain."""
+    """The verdict, the policy, its gain, and what stands against it."""
     row = found.rows[found.best]
-    best = found.choice(found.best)
-    if found.word() == "pays":
-        least = "no mix is as often right"
+    best = f"{found.choice(found.best)} over {_BAR}"
+    if found.word == "pays":
+        least = "no number for everyone is right as often"
         if row.mix_cost is not None:
-            least = f"a mix would have to spend {row.mix_cost:.2f} to be as often right"
+            least = f"to be right as often, everyone would need {row.mix_cost:.2f}"
+        return f"Adaptive allocation pays: {best}, at a cost of {row.cost:.2f}; {least}."
+    if found.word == "does not pay":
+        points = f"{100 * found.matters:g} point" + "s" * (found.matters != 0.01)
+        luck = f", and without the luck of the best of {found.tried} tries it would be less"
+        close = found.shown()[1][found.best] >= found.matters
         return (
-            f"Adaptive allocation pays: {best} over the best random mix of its cost, "
-            f"{row.cost:.2f}; {least}."
+            f"Adaptive allocation does not pay: no gain reaches {points}; at best {best}"
+            f"{luck if close else ''}."
         )
-    if found.word() == "does not":
-        return (
-            f"Adaptive allocation does not pay: no gain over the best random mix reaches "
-            f"{100 * found.matters:g} points; at most {best}."
-        )
-    number = f"{len(found.rows[0].gains):,} {found.unit}"
+    number = f"{len(row.gains):,} {found.unit}s"
     needed = f"{float(f'{found.needed:.2g}'):,.0f}"
     return (
-        f"Cannot tell with these {number} whether adaptive allocation pays: at most {best}; "
-        f"about {needed} would do."
+        f"Cannot tell with these {number} whether adaptive allocation pays: at best {best}, "
+        f"{_doubt(found)}; about {needed} would do."
+    )
+
+
+def _doubt(found: Judgement) -> str:
+    """Why a gain does not count yet, for somebody who sees nothing but its interval."""
+    if found.shown()[0][found.best] <= 0:
+        return "which may be chance"
+    if found.tried > 1 and not found.survives_chance:
+        return f"but that is the best of {found.tried} tries, and the luckiest of many looks good"
+    return (
+        f"but these {len(found.rows[0].gains):,} may lack a rare kind of {found.unit} "
+        "that loses everything, and allowing for it leaves no sure gain"
     )
 
 
@@ -349,34 +436,30 @@ def _method(found: Judgement) -> str:
     unseen = hidden_loss(n)
     points = 100 * found.rows[0].largest * unseen
     return (
-        "Gains are over the best random mix at equal cost, with ordinary 95% intervals. The best "
-        "of many looks better than it is, so what is tested is a gain without that luck, where "
-        f"each of the {found.unit} was scored by the policy that gained most on those before it: "
-        f"{_with_ends(found.gain.mean, found.gain.low, found.gain.high)}. "
-        f"Among {n:,} {found.unit}, up to {unseen:.1%} that lose everything may stay unseen "
-        f"({points:.1f} points), which the verdict allows for."
+        f"Gains are over {_BAR}, at equal cost, with ordinary 95% intervals. The best of "
+        f"{found.tried} tries looks better than it is, so what is tested is a gain without that "
+        f"luck, where each of the {found.unit}s was scored by the policy that gained most on those "
+        f"before it: {_with_ends(found.gain.mean, found.gain.low, found.gain.high)}. "
+        f"Among {n:,} {found.unit}s, up to {unseen:.1%} that lose everything may stay unseen "
+        f"({points:.1f} points), so the gain must be too large for that as well as for chance."
     )
 
 
 def _by_groups(found: Judgement) -> str:
     """The verdict on groups that were seen, next to that on questions."""
-    words = {"pays": "pays", "does not": "does not pay", "cannot tell": "may or may not pay"}
-    number = len(found.rows[0].gains)
+    doubt = f", {_doubt(found)}" if found.word == "cannot tell" else ""
     return (
-        f"On questions of new groups, of which there seem to be {number:,} here, it "
-        f"{words[found.word()]}: {found.choice(found.best)}."
+        f"On questions of new groups, of which there seem to be {len(found.rows[0].gains):,} here, "
+        f"it {_SHORT[found.word]}: {found.choice(found.best)}{doubt}."
     )
 
 
 def _before(found: Judgement) -> str:
     """What can be decided before asking."""
-    words = {
-        "pays": "pays too",
-        "does not": "does not pay",
-        "cannot tell": f"may or may not pay (too few {found.unit})",
-    }
+    word = "pays too" if found.word == "pays" else _SHORT[found.word]
+    few = f" (too few {found.unit}s)" if found.word == "cannot tell" else ""
     choices = ", ".join(map(found.choice, found.paying or [found.best]))
-    return f"Deciding before asking {words[found.word()]}: {choices}."
+    return f"Deciding before asking {word}{few}: {choices}."
 
 
 def _room(oracle: HeldOutRow) -> str:

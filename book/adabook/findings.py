@@ -1,8 +1,8 @@
 """What the book found, by policy and by model: gains at one budget.
 
-All of it comes from records: ``data/scripts/record_models.py`` for policies that read the text and
-those that watch, ``record_menus.py`` for a reasoning model, and ``record_findings.py`` for votes
-alone. The one table of README and first page is `adabook.scoreboard`.
+All of it comes from records: ``data/scripts/record_policies.py`` for policies, and
+``record_findings.py`` for votes alone. The one table of README and first page is
+`adabook.scoreboard`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from adabook.paper import models
-from adabook.recorded import recorded, recorded_cells
+from adabook.recorded import recorded
 from adalib.evaluate.heldout import TAUGHT
 from adalib.evaluate.intervals import Interval
 
@@ -28,8 +28,6 @@ SETS = {
 }
 #: Sets of which only counts of right answers are known, so that a vote lies between two ends.
 COUNTED = ("math-7b",)
-#: A set whose policies ``record_menus.py`` recorded.
-REASONING = "math500-gpt-oss-20b"
 #: Rules that stop while answers come in, by their names in the record.
 WATCHING = {"votes": "watching votes", "all signals": "watching all signals"}
 #: The rows, by the name of a policy in `gains`.
@@ -55,7 +53,8 @@ def gains() -> pd.DataFrame:
     >>> bool(found["gsm8k-gpt4omini", "", "oracle"] > found["gsm8k-gpt4omini", "", "ranked"] > 0)
     True
     """
-    return pd.DataFrame([*_of_votes(), *_of_models(), *_of_reasoning()])
+    rows = [*_of_votes(), *_of_models()]
+    return pd.DataFrame(sorted(rows, key=lambda row: list(SETS).index(row["set"])))
 
 
 def _row(name: str, end: str, policy: str, cost: float, gain: Interval) -> dict:
@@ -78,7 +77,7 @@ def _of_votes() -> Iterator[dict]:
 
 
 def _of_models() -> Iterator[dict]:
-    """What the policies of ``record_models.py`` gain, over its deals."""
+    """What the policies of ``record_policies.py`` gain, over its deals."""
     found = models.frame()
     found = found[(found.target == BUDGET) & (found.paid == "answers") & (found.taught == TAUGHT)]
     for row in found.itertuples():
@@ -86,11 +85,3 @@ def _of_models() -> Iterator[dict]:
         policy = WATCHING.get(row.policy, row.policy)
         gain = Interval(row.gain, row.low, row.high)
         yield _row(f"{name}7b" if end else name, end, policy, row.cost, gain)
-
-
-def _of_reasoning() -> Iterator[dict]:
-    """What an oracle and a rule that watches votes gain with a reasoning model."""
-    cells = recorded_cells("menus")[f"{REASONING}, answers"]
-    for policy, recorded_policy in (("oracle", "oracle"), ("watching votes", "votes")):
-        row = cells[recorded_policy, BUDGET]
-        yield _row(REASONING, "", policy, row["cost"], _interval(row))

@@ -1,19 +1,20 @@
 """One scoreboard for the whole book: GPT-4o-mini on GSM8K, three answers on average.
 
 It starts in chapter 1 with two rows and grows by a row where a chapter has earned one. Every number
-comes from one record, which ``data/scripts/record_scoreboard.py`` made: five deals of questions and
-answers, and every policy scored on questions and answers that it has not seen. Policies, deals and
-gains are those of ``record_models.py``; beside them it counts tokens, and lets a price that moves
-hold the budget while the questions come one by one.
+comes from one record, which ``data/scripts/record_policies.py`` made: five deals of questions and
+answers, and every policy scored on questions and answers that it has not seen. The tokens are in
+its parts called "bill", where also a price that moves holds the budget while the questions come one
+by one.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from adabook.headline import averaged
+from adabook.paper.models import families
 from adabook.prose import points
-from adabook.recorded import recorded
 
 #: The set, by the name that `adalib.load` takes.
 SET = "gsm8k-gpt4omini"
@@ -22,24 +23,31 @@ BUDGET = 3.0
 #: OpenAI's list price of GPT-4o-mini in dollars per million tokens, and when it was read. The file
 #: has the tokens of the answers alone, so what a prompt costs is not counted.
 PRICE_IN, PRICE_OUT, PRICED_ON = 0.15, 0.60, "November 2026"
+#: The same for a prompt that was just read, if it has 1,024 tokens or more.
+PRICE_CACHED = 0.075
 #: The rows, from the first to the last that a chapter earns, by their names in the record.
 ROWS = {
     "one": "one answer each",
-    "mix": "a random mix: three answers on average",
+    "three": "three answers for everyone",
     "oracle": "the oracle, on answers it did not see",
     "recipe": "the paper's recipe: trees that read the text",
     "noise": "the same trees, random numbers in place of the text",
     "curves": "curves predicted from the text",
     "watching": "watching the votes come in",
     "held": "watching, with the budget held",
+    "rounds": "watching in three rounds of batches, at half the price",
 }
+#: The same rows in the record, where they have another name.
+_RECORDED = {"recipe": "label", "curves": "curve", "watching": "votes"}
+#: What a batch bills, as a share of the list price, and the rounds that are asked there.
+BATCH_PRICE, ROUNDS = 0.5, (2, 5, 16)
 
 
-def scoreboard(upto: str = "held") -> pd.DataFrame:
+def scoreboard(upto: str = "rounds") -> pd.DataFrame:
     """Return the rows that have been earned so far.
 
-    Columns: ``right`` (accuracy in percent), ``gain`` over the best random mix of the same cost, in
-    points with its 95% interval (empty where there is nothing to compare), ``answers`` and
+    Columns: ``right`` (accuracy in percent), ``gain`` over the same number of answers for everyone,
+    in points with its 95% interval (empty where there is nothing to compare), ``answers`` and
     ``tokens`` per question, and ``dollars`` per million questions, for the answers.
 
     Parameters
@@ -49,8 +57,8 @@ def scoreboard(upto: str = "held") -> pd.DataFrame:
 
     Examples
     --------
-    >>> scoreboard("mix").index.tolist()
-    ['one answer each', 'a random mix: three answers on average']
+    >>> scoreboard("three").index.tolist()
+    ['one answer each', 'three answers for everyone']
     """
     found = figures()
     names = list(ROWS)[: list(ROWS).index(upto) + 1]
@@ -58,7 +66,7 @@ def scoreboard(upto: str = "held") -> pd.DataFrame:
         ROWS[name]: {
             "right": f"{100 * found.accuracy[name]:.1f}%",
             "gain": points((found.gain[name], found.low[name], found.high[name]))
-            if name not in ("one", "mix")
+            if name not in ("one", "three")
             else "",
             "answers": f"{found.cost[name]:.2f}",
             "tokens": f"{found.tokens[name]:.0f}",
@@ -80,14 +88,23 @@ def figures() -> pd.DataFrame:
     >>> bool(found.gain["watching"] > found.gain["curves"] > found.gain["noise"])
     True
     """
-    deals = recorded("scoreboard").values()
-    by_name = {
-        name: [row for rows in deals for row in rows if row["policy"] == name] for name in ROWS
-    }
-    means = ("cost", "accuracy", "tokens", "mix_cost")
-    rows = {name: averaged(found, means) for name, found in by_name.items()}
+    rows = {}
+    for name in ROWS:
+        policy = _RECORDED.get(name, name)
+        of = {
+            family: [
+                row
+                for row in families()[SET, "answers", family]
+                if row["policy"] == policy and row["target"] == BUDGET
+            ]
+            for family in ("plans", "watches", "bill")
+        }
+        scored = of["plans"] or of["watches"] or of["bill"]
+        tokens = np.mean([row["tokens"] for row in of["bill"]])
+        rows[name] = averaged(scored, ("cost", "accuracy", "mix_cost")) | {"tokens": tokens}
     table = pd.DataFrame.from_dict(rows, orient="index")
     per_answer = table.tokens["one"]
     table["dollars"] = PRICE_OUT * table.tokens
+    table.loc["rounds", "dollars"] *= BATCH_PRICE
     table["mix_dollars"] = PRICE_OUT * table.mix_cost * per_answer
     return table

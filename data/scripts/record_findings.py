@@ -1,9 +1,9 @@
 """Record what votes alone gain.
 
-The record is data/recorded/findings.jsonl, which `adabook.findings`
-reads: for every set, the accuracy of the best mix of plain votes at three answers per question,
-minus that of one answer. Where only counts of right answers are known it is computed at both ends,
-as if all wrong answers agreed and as if all differed.
+The record is data/recorded/findings.jsonl, which `adabook.findings` reads: for every set, the best
+accuracy with three answers for everyone on average, any number or two by lot, minus that of one
+answer. Where only counts of right answers are known it is computed at both ends, as if all wrong
+answers agreed and as if all differed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from adalib.datasets.responses import Responses
 from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import mean_interval
 
-BUDGETS = (1, 2, 4, 8, 16)
+BUDGETS = range(1, 25)
 
 
 def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
@@ -41,12 +41,13 @@ def votes(name: str) -> list[dict]:
         return [gain_of_mix(acc, end) for acc, end in zip(both, ("agree", "differ"), strict=True)]
     answers = benchmark(name.partition("-")[0]) if name.endswith("1.5b") else load(name)
     assert isinstance(answers, Responses)
-    return [gain_of_mix(answers.table(BUDGETS).acc, "")]
+    return [gain_of_mix(answers.table(BUDGETS[: answers.samples // 2]).acc, "")]
 
 
 def gain_of_mix(acc: np.ndarray, end: str) -> dict[str, str | float]:
     """The gain of the best mix over one answer, with its interval over questions."""
-    mix = best_mix(acc, np.array(BUDGETS, dtype=float), BUDGET).expected(acc)
+    numbers = np.arange(1, acc.shape[1] + 1)
+    mix = best_mix(acc, numbers, BUDGET).expected(acc)
     found = mean_interval(mix - acc[:, 0])
     figures = {"gain": found.mean, "gain_low": found.low, "gain_high": found.high}
     return {"end": end} | {key: round(float(value), 5) for key, value in figures.items()}

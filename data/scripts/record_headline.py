@@ -11,7 +11,7 @@ Intervals are Student's over questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
@@ -28,6 +28,7 @@ from adalib.evaluate.crossfit import with_class_numbers
 from adalib.evaluate.heldout import Protocol, held_out
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.scores import HeldOutRow, Outcome, Scores
+from adalib.sequential.alike import Alike
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.streams import make_streams
 from adalib.table import UtilityTable
@@ -79,14 +80,27 @@ def _cell(row: HeldOutRow, rows: dict[tuple[str, float], HeldOutRow]) -> dict:
     A lead is gain less gain, each at its own cost.
     """
     over = {}
+    gains = _over_plain_votes(row, rows)
     for other in LEADS.get(row.policy, ()):
-        lead = row.gains if other == "mix" else row.gains - rows[other, row.target].gains
+        lead = gains
+        if other != "mix":
+            lead = gains - _over_plain_votes(rows[other, row.target], rows)
         found = mean_interval(lead)
         over[other] = [round(float(end), 5) for end in (found.mean, found.low, found.high)]
     cell = {**figures(row), "over": over, "questions": len(row.gains)}
     if over:
-        cell |= {"gain_low": over["mix"][1], "gain_high": over["mix"][2]}
+        cell |= dict(zip(("gain", "gain_low", "gain_high"), over["mix"], strict=True))
     return cell
+
+
+def _over_plain_votes(row: HeldOutRow, rows: Mapping[tuple[str, float], HeldOutRow]) -> np.ndarray:
+    """Return the gains of a row over plain votes for everyone.
+
+    One that weighs its votes is held out over everyone's weighted votes, whose own gain is added.
+    """
+    if "certainty" not in SIGNALS.get(row.policy, ()):
+        return row.gains
+    return row.gains + rows["mix_weighted", row.target].gains
 
 
 def weighted_tables(
@@ -119,7 +133,8 @@ def weighted_mix(
     for chosen, scored, plain in weighted_tables(responses, menu, seed):
         for target in targets:
             mix = best_mix(chosen.acc, chosen.cost, target)
-            scores.add("mix_weighted", target, Outcome(*mix.outcome(scored)), plain)
+            outcome = Outcome(*mix.outcome(scored))
+            scores.add("mix_weighted", target, outcome, Alike.of_tables([plain]))
     return scores.rows(members(responses, None))
 
 

@@ -4,8 +4,9 @@ The result is data/recorded/intervals.jsonl.
 
 The appendix on rivals reads it; that page and a test compute a part of it again.
 
-The first parts, one per world, compare ways to bound a mean from below, for one policy. The parts
-called "verdict: ..." let `adalib.verdict` choose among policies and targets.
+The first parts, one per world, compare six ways to bound a mean from below, for one policy: how
+often each finds a gain, where there is one and where there is none. The parts called "verdict: ..."
+let `adalib.verdict` choose among policies and targets.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from recording import main
 import adalib
 from adabook.paper.results import recorded_rows
 from adalib.evaluate.heldout import held_out
-from adalib.evaluate.intervals import cautious_bound, mean_interval
+from adalib.evaluate.intervals import cautious_bound, guarded_bound, mean_interval
 from adalib.evaluate.scores import HeldOutRow
 from adalib.evaluate.verdict import WRONG as VERDICT_WRONG
 from adalib.evaluate.verdict import Judgement, judge
@@ -29,7 +30,7 @@ from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
 from adalib.sequential.priced_stopping import PricedStopping
 
-SIZES = (31, 60, 120, 300)
+SIZES = (31, 60, 120, 300, 600)
 SAMPLES = 2000
 EVALUATIONS = 1000
 WRONG = 0.05
@@ -65,9 +66,25 @@ def few_losses(expected: float) -> Draw:
     )
 
 
+def noise_and_losses(sd: float, expected: float) -> Draw:
+    """All questions move, and a few lose everything; the mean is 0."""
+    losses = few_losses(expected)
+
+    def drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        gains = losses(rng, shape)
+        return np.where(gains < 0, gains, gains + rng.normal(0, sd, shape)).clip(-1, 1)
+
+    return drawn
+
+
 def heavy_tails(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Student's law with two degrees of freedom, cut at -1 and 1."""
     return (0.03 * rng.standard_t(2, shape)).clip(-1, 1)
+
+
+def some_lose(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Few questions move, a lot and both ways; the mean is a gain of 2.4 points."""
+    return rng.choice([0.6, -0.6, 0.0], shape, p=[0.10, 0.06, 0.84])
 
 
 #: Draws, and their true means. The gain is none or a loss in all but the last ones.
@@ -85,33 +102,66 @@ WORLDS: dict[str, tuple[Draw, float]] = {
     "small gains, 2.8 losses of all expected": (few_losses(2.8), 0.0),
     "small gains, 9 losses of all expected": (few_losses(9), 0.0),
     "gains of 1 point, 1 in 25 loses 49": (rare_losses(0.04, 0.49, -0.01), -0.01),
+    "all move, 2.8 losses of all expected": (noise_and_losses(0.1, 2.8), 0.0),
+    "all move, 4 losses of all expected": (noise_and_losses(0.1, 4), 0.0),
     "gain of 2 points": (normal(0.15, 0.02), 0.02),
     "gain of 4 points": (normal(0.15, 0.04), 0.04),
+    "gain of 2.4 points, all move by 12": (normal(0.12, 0.024), 0.024),
+    "gain of 2.4 points, 1 in 25 gains 60": (sometimes(0.04, 0.6, 0.6), 0.024),
+    "gain of 2.4 points, 1 in 10 gains 60, 3 in 50 lose 60": (some_lose, 0.024),
+}
+
+
+def bernstein(values: np.ndarray, wrong: float) -> np.ndarray:
+    """The empirical Bernstein bound of Maurer and Pontil (2009), for gains between -1 and 1."""
+    n, rare = len(values), np.log(2 / wrong)
+    spread = np.sqrt(2 * values.var(axis=0, ddof=1) * rare / n)
+    return values.mean(axis=0) - spread - 2 * 7 * rare / (3 * (n - 1))
+
+
+def two_moments(values: np.ndarray, wrong: float) -> np.ndarray:
+    """Cantelli's bound, with the variance of the sample."""
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return values.mean(axis=0) - error * np.sqrt(1 / wrong - 1)
+
+
+def betting_pays(values: np.ndarray, wrong: float) -> np.ndarray:
+    """Whether a gambler who bets on gains, question by question, ever owns 1 / wrong.
+
+    His stakes are those of a mixture of fixed shares (Waudby-Smith and Ramdas, 2024). If there is
+    no gain on average, he does so in at most ``wrong`` of all cases, whatever the losses.
+    """
+    shares = np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2, 1])
+    with np.errstate(divide="ignore"):
+        logs = [np.log1p(share * values).cumsum(axis=0) for share in shares]
+    wealth = np.exp(np.minimum(logs, 300.0)).mean(axis=0)
+    return wealth.max(axis=0) >= 1 / wrong
+
+
+#: Lower bounds of a mean. The two that are approximate ask for 4%, as the verdict does.
+BOUNDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "Student's t": lambda values: mean_interval(values, 1 - 2 * WRONG).low,
+    "one precaution at a time": partial(guarded_bound, wrong=VERDICT_WRONG),
+    "cautious bound": partial(cautious_bound, wrong=VERDICT_WRONG),
+    "empirical Bernstein": partial(bernstein, wrong=WRONG),
+    "two moments": partial(two_moments, wrong=WRONG),
 }
 
 
 def bounds(world: str) -> list[dict]:
-    """Count how often each method claims a gain, and how often its interval holds the truth."""
+    """Count how often each method claims a gain, and how often a t interval is right."""
     draw, truth = WORLDS[world]
     rows = []
     for n in SIZES:
         rng = np.random.default_rng([n, list(WORLDS).index(world)])
         values = draw(rng, (n, SAMPLES))
-        low = {
-            "Student's t": mean_interval(values, 1 - 2 * WRONG).low,
-            "cautious bound": cautious_bound(values, WRONG),
-        }
+        claims = {name: bound(values) > 1e-12 for name, bound in BOUNDS.items()}
+        claims["betting"] = betting_pays(values, WRONG)
         found = mean_interval(values)
-        ends = {
-            "Student's t": (found.low, found.high),
-            "cautious bound": (cautious_bound(values, 0.025), -cautious_bound(-values, 0.025)),
-        }
-        for method in low:
-            least, most = ends[method]
-            covers = (least <= truth + 1e-12) & (most >= truth - 1e-12)
-            shares = {"pays": np.mean(low[method] > 1e-12), "covers": np.mean(covers)}
-            told = {name: float(share) for name, share in shares.items()}
-            rows.append({"questions": n, "method": method, **told})
+        covers = (found.low <= truth + 1e-12) & (found.high >= truth - 1e-12)
+        for method, pays in claims.items():
+            row = {"questions": n, "method": method, "pays": float(pays.mean())}
+            rows.append(row | {"covers": float(covers.mean())} if method == "Student's t" else row)
     return rows
 
 
@@ -265,14 +315,14 @@ def verdicts(world: str, samples: int = EVALUATIONS) -> list[dict]:
     trial = TRIALS[world]
     rows = []
     for n in trial.sizes:
-        words = {"pays": 0, "does not": 0, "cannot tell": 0}
+        words = {"pays": 0, "does not pay": 0, "cannot tell": 0}
         named_falsely = 0
         for judged in judgements(world, n, samples):
-            words[judged.word()] += 1
+            words[judged.word] += 1
             best = judged.rows[judged.best]
             gains = best.policy == POLICIES[-1] and trial.ahead > 0
             gains = gains and (best.target == TARGETS[-1] or not trial.one_target)
-            named_falsely += judged.word() == "pays" and not gains
+            named_falsely += judged.word == "pays" and not gains
         shares = {word: count / samples for word, count in words.items()}
         found = {"questions": n, "ahead": trial.ahead, **shares}
         rows.append(found | {"named falsely": named_falsely / samples})
@@ -293,8 +343,8 @@ def judgements(world: str, n: int, samples: int) -> list[Judgement]:
         found.append(judge(rows, MATTERS))
     if trial.families:  # each has a largest group of its own, and so its own bounds
         return found
-    least = cautious_bound(np.column_stack([one.best_gains for one in found]), VERDICT_WRONG)
-    most = -cautious_bound(-np.hstack([one.gains for one in found]), VERDICT_WRONG)
+    least = guarded_bound(np.column_stack([one.best_gains for one in found]), VERDICT_WRONG)
+    most = -guarded_bound(-np.hstack([one.gains for one in found]), VERDICT_WRONG)
     for one, low, high in zip(found, least, np.split(most, samples), strict=True):
         one.__dict__.update(least=float(low), most=high)
     return found

@@ -62,7 +62,7 @@ def voting_cells(
         " + ".join(signals): PricedStopping(signals, cost=cost, repeats=REPEATS, exact=True)
         for signals in read
     }
-    protocol = Protocol(folds=2, table=partial(Responses.table, cost=cost))
+    protocol = Protocol(folds=2, cost=cost)
     targets = [unit * b for b in averages]
     rows = held_out(answers, targets, menu, learners=learners, noises=0, protocol=protocol)
     return [

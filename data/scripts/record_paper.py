@@ -28,6 +28,7 @@ from adalib import (
     noise_features,
 )
 from adalib.evaluate.learners import side_by_side
+from adalib.table import PAPER_MENU
 
 Part = tuple[str, Callable[[], list[dict]]]
 
@@ -36,7 +37,7 @@ THREE = {
     "weighted label": LabelPolicy(weighted=True),
     "curve": CurvePolicy(),
 }
-CURVE = {"learners": {"curve": CurvePolicy()}, "noises": 0}
+CURVE = {"learners": {"curve": CurvePolicy()}, "noises": 0, "budgets": PAPER_MENU}
 
 
 def held(responses, policies=("curve",), gains=(), targets=TARGETS, **options) -> list[dict]:
@@ -55,7 +56,9 @@ def plain(row, gains: bool, digits: int | None = None) -> dict:
 def learning() -> Iterator[Part]:
     """Compute what paying for a feature needs on word-fewshot."""
     word = answers("word-fewshot")
-    whole = partial(held, word, (*THREE, "noise", "oracle"), THREE, learners=THREE)
+    whole = partial(
+        held, word, (*THREE, "noise", "oracle"), THREE, learners=THREE, budgets=PAPER_MENU
+    )
     yield "word-fewshot by question", whole
     first, rest = word.set_aside(0)
     fifteen = adalib.text_features(word.questions)
@@ -88,7 +91,8 @@ def reconstructed(name: str) -> list[dict]:
 def on_benchmark(name: str) -> list[dict]:
     """Return held-out rows with priced stopping among the learners; gains have six digits."""
     learners = THREE | {"priced": PricedStopping(exact=True)}
-    rows = adalib.held_out(answers(name), (1.2, *TARGETS, 4.0), learners=learners, noises=2)
+    targets = (1.2, *TARGETS, 4.0)
+    rows = adalib.held_out(answers(name), targets, PAPER_MENU, learners=learners, noises=2)
     return [plain(row, row.policy in ("oracle", *learners), digits=6) for row in rows]
 
 

@@ -1,7 +1,7 @@
 """Measure the numbers of the paper's tables, and what decides on each of its claims.
 
 The result is data/recorded/referee.jsonl, which the chapter "What we know" and appendix B show.
-What trains long is read from other records, so run ``record_paper.py`` and ``record_models.py``
+What trains long is read from other records, so run ``record_paper.py`` and ``record_policies.py``
 first.
 """
 

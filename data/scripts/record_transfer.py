@@ -21,6 +21,7 @@ from adalib.datasets.folds import deal
 from adalib.datasets.responses import SAMPLED, Responses
 from adalib.evaluate.learners import Fold, Half, Round, run_folds
 from adalib.evaluate.scores import Outcome, Scores
+from adalib.sequential.alike import Alike
 from adalib.sequential.priced_stopping import PricedStopping
 
 MOVES = {
@@ -46,16 +47,19 @@ def parts() -> Iterator[tuple[str, Callable[[], list[dict]]]]:
 def moved(old: Responses, new: Responses, ways: Sequence[str] = WAYS) -> list[dict]:
     """Score the policy on the new answers, a row per way, with the share of the budget missed."""
     answers = stacked(old, new)
-    both = Half(answers, answers.table())
-    score = both.table.take(np.arange(old.n, answers.n))
+    table = answers.table()
+    everyone = Alike.of_tables([answers.table(range(1, answers.samples + 1))])
+    both = Half(answers, table, "samples", table, everyone)
+    half = new.samples // 2
     rows = []
     for way in ways:
         folds = list(ways_to_learn(old, new, answers.questions, way))
         tried = Round(both, both, [("priced", PricedStopping(exact=True))])
         [found] = run_folds([tried], [TARGET], folds, np.arange(answers.n))
         scores = Scores(["priced"])
+        alike = Alike(everyone.cost[old.n :, :half], everyone.accuracy[old.n :, :half])
         outcome = Outcome(found.cost[0, 0, old.n :], found.accuracy[0, 0, old.n :])
-        scores.add("priced", TARGET, outcome, score)
+        scores.add("priced", TARGET, outcome, alike)
         (row,) = scores.rows(np.arange(new.n))
         rows.append({"way": way, **figures(row), "missed": round(row.cost - row.target, 5)})
     return rows

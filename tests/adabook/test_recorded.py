@@ -7,12 +7,11 @@ import pytest
 import recording
 from record_headline import weighted_mix
 from record_menus import voting_cells
-from record_scoreboard import rows_of
+from record_policies import bill, published
 
 import adalib
 from adabook import recorded as tables
 from adabook.paper.settings import benchmark
-from adabook.policies.by_votes import TwoAgree
 from adabook.recorded import recorded_cells
 from adalib.evaluate.heldout import held_out
 from adalib.sequential.priced_stopping import PricedStopping
@@ -64,8 +63,12 @@ def test_equally_long_answers_cost_alike_by_token():
     assert {policy for policy, _ in by_token} == shown
     assert by_token.keys() == by_answer.keys()
     for key, cell in by_token.items():
-        for figure in ("cost", "accuracy", "gain"):
-            assert cell[figure] == pytest.approx(by_answer[key][figure], abs=2e-4)
+        for figure in ("cost", "accuracy"):
+            # The mix may be an allowance, whose accuracy is played back.
+            near = 5e-3 if key[0] == "mix" else 2e-4
+            assert cell[figure] == pytest.approx(by_answer[key][figure], abs=near)
+        # Allowances are played back, and numbers counted exactly: the bar is a little noisier.
+        assert cell["gain"] == pytest.approx(by_answer[key]["gain"], abs=5e-3)
 
 
 AGAIN = "a record does not come out again; if that is meant, run the record_*.py that writes it"
@@ -83,7 +86,6 @@ def check_again(record, part, policy, target, now):
     ("record", "part", "policy", "target", "learner"),
     [
         ("stopping", "gsm8k-qwen15 by question", "all three", 3, PricedStopping(exact=True)),
-        ("board", "gsm8k-gpt4omini, answers, by_votes", "TwoAgree", 2, TwoAgree),
     ],
 )
 def test_what_is_recorded_of_a_learner_is_what_is_computed(record, part, policy, target, learner):
@@ -105,10 +107,19 @@ def test_what_is_recorded_of_models_is_what_is_computed():
 
 
 def test_what_is_recorded_of_the_scoreboard_is_what_is_computed():
-    for row in rows_of(1, ["one", "mix", "oracle", "held"]):
-        check_again("scoreboard", "deal 1", row["policy"], 3, row)
-        then = recorded_cells("scoreboard")["deal 1"][row["policy"], 3]
-        assert row["tokens"] == pytest.approx(then["tokens"], abs=0.1), AGAIN
+    part = "gsm8k-gpt4omini, answers, bill, deal 1"
+    for row in bill("gsm8k-gpt4omini", 1):
+        then = recorded_cells("policies")[part][row["policy"], 3]
+        assert row["tokens"] == pytest.approx(then["tokens"], rel=1e-3), AGAIN
+        if row["policy"] != "oracle":
+            check_again("policies", part, row["policy"], 3, row)
+
+
+@pytest.mark.nightly
+def test_what_is_recorded_of_published_rules_is_what_is_computed():
+    part = "math500-gpt-oss-20b, answers, by_votes, deal 0"
+    for row in published("math500-gpt-oss-20b", 0, "samples", "by_votes"):
+        check_again("policies", part, row["policy"], row["target"], row)
 
 
 def test_the_efforts_of_a_menu_are_compared_on_equal_terms():

@@ -20,6 +20,7 @@ from adalib.learn.label_policy import LabelPolicy
 
 TARGETS = (1.5, 3)
 BUDGETS = (1, 4, 16)
+NEAR = (1, 3, 5, 7, 16)  # planners near the numbers that everyone may get
 TWO, THREE = Protocol(folds=2), Protocol(folds=3)
 
 
@@ -36,7 +37,7 @@ def answers_by_word():
 
 @pytest.fixture(scope="module")
 def rows_by_word(answers_by_word):
-    return held_out(answers_by_word, [3, 1.5, 3], BUDGETS, protocol=THREE)
+    return held_out(answers_by_word, [3, 1.5, 3], NEAR, protocol=THREE)
 
 
 class Clairvoyant:
@@ -79,17 +80,16 @@ def test_one_row_per_policy_and_target(rows_by_word):
 
 
 def test_a_text_that_tells_the_curve_pays(rows_by_word):
-    assert verdict(rows_by_word).startswith("Adaptive allocation pays: ")
+    assert verdict(rows_by_word).word == "pays"
     for target in TARGETS:
         curve = row(rows_by_word, "curve", target)
         assert curve.gain > 0
         assert row(rows_by_word, "noise", target).gain < 0.005
         assert curve.share == pytest.approx(curve.gain / row(rows_by_word, "oracle", target).gain)
     assert row(rows_by_word, "curve", 3).gain_low > 0
-    # What a clairvoyant earns is known: 2 questions in 15 of the helpful third buy 15 more samples
-    # at target 3.
-    helped = two_answer(0.65).acc(BUDGETS)[0]
-    assert row(rows_by_word, "curve", 3).gain <= (3 - 1) / 15 * (helped[2] - helped[0])
+    # What a clairvoyant earns is known: at target 3, the third that votes help gets seven answers.
+    helped = two_answer(0.65).acc((1, 7))[0]
+    assert row(rows_by_word, "curve", 3).gain <= (helped[1] - helped[0]) / 3
 
 
 def test_a_null_pays_nobody():
@@ -100,7 +100,7 @@ def test_a_null_pays_nobody():
     probability 0.96.
     """
     drawn = [tried(flat_null(60, s).sample(48, s), [3], noises=1) for s in range(6)]
-    assert sum(verdict(rows).startswith("Adaptive allocation pays") for rows in drawn) <= 1
+    assert sum(verdict(rows).word == "pays" for rows in drawn) <= 1
     for policy in ("oracle", "label", "curve", "noise"):
         assert sum(row(rows, policy, 3).gain_low > 0 for rows in drawn) <= 2
     # What the same draws claim in-sample.
@@ -126,6 +126,7 @@ def test_rows_are_those_of_a_plain_loop(answers_by_word):
     phi = np.random.default_rng(1).normal(size=(few.n, 3))
     fold = deal(members(few, None), 3, 0)
     halves = [half.table(BUDGETS) for half in few.split_samples(0)]
+    everyone = [half.table(range(1, 33)) for half in few.split_samples(0)]  # any number of answers
     right, spent, gain = np.zeros((3, 2, few.n))
     for side, (choose, score) in enumerate((halves, halves[::-1])):
         for out in range(3):
@@ -133,7 +134,8 @@ def test_rows_are_those_of_a_plain_loop(answers_by_word):
             policy = LabelPolicy().fit(phi[train], choose.acc[train], choose.cost, budget=3)
             labels = policy.predict(phi[new])
             right[side, new], spent[side, new] = score.acc[new, labels], score.cost[labels]
-        mix = adalib.best_mix(score.acc, score.cost, spent[side].mean()).expected(score.acc)
+        bar = everyone[1 - side]
+        mix = adalib.best_mix(bar.acc, bar.cost, spent[side].mean()).expected(bar.acc)
         gain[side] = right[side] - mix
     rows = tried(few, [3], learners={"label": LabelPolicy()}, features=phi, protocol=THREE)
     found, interval = row(rows, "label", 3), adalib.mean_interval(gain.mean(axis=0))
@@ -183,8 +185,8 @@ def test_a_family_that_was_never_seen_teaches_nothing():
         tried(responses, [6], features=np.eye(12)[family], protocol=protocol)
         for protocol in (THREE, Protocol(folds=3, groups=family))
     )
-    assert verdict(seen).startswith("Adaptive allocation pays")
-    assert not verdict(unseen).startswith("Adaptive allocation pays")
+    assert verdict(seen).word == "pays"
+    assert verdict(unseen).word != "pays"
     assert unseen[0].gains.shape == (12,)
     assert row(seen, "oracle", 6).accuracy == pytest.approx(row(unseen, "oracle", 6).accuracy)
 
@@ -197,7 +199,7 @@ def test_any_learner_can_be_scored(answers_by_word, rows_by_word):
         "curve": CurvePolicy(),
         "label": LabelPolicy(),
     }
-    rows = held_out(answers_by_word, [3], BUDGETS, learners=learners, protocol=THREE)
+    rows = held_out(answers_by_word, [3], NEAR, learners=learners, protocol=THREE)
     assert [r.policy for r in rows] == [*BASELINES, *learners, "noise"]
     for policy in ("label", "curve", "noise", "oracle"):
         assert row(rows, policy, 3).gains.tolist() == row(rows_by_word, policy, 3).gains.tolist()
@@ -215,7 +217,7 @@ def test_a_learner_that_is_told_the_column_gets_it(answers_by_word):
         np.mean([column == best for best in oracles])
     )
     assert all(r.policy != "noise" for r in rows)
-    assert "told at target 8" in verdict(rows)
+    assert "told at target 8" in str(verdict(rows))
 
 
 def test_another_table_is_another_vote_or_another_cost():

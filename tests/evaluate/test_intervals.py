@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq, minimize
 
-from adalib.evaluate.intervals import cautious_bound, hidden_loss, mean_interval
+from adalib.evaluate.intervals import (
+    cautious_bound,
+    guarded_bound,
+    hidden_loss,
+    mean_interval,
+)
 
 gains = st.lists(st.floats(-1, 1), min_size=2, max_size=12)
 
@@ -135,6 +140,50 @@ def test_a_loss_beyond_the_bound_counts_as_seen():
     assert cautious_bound(values, most=1.0) == pytest.approx(cautious_bound(values, most=1.7))
 
 
+# The guarded bound: one precaution at a time.
+
+
+@given(gains, st.floats(0, 3))
+def test_it_takes_the_larger_of_two_margins(values, most):
+    """Of the losses that may be unseen, and of chance with the losses that were seen."""
+    found, mean = guarded_bound(values, most=most), np.mean(values)
+    losses = -np.maximum(-np.array(values), 0)
+    assert found == pytest.approx(
+        mean
+        - max(
+            mean - cautious_bound(values, most=0), losses.mean() - cautious_bound(losses, most=most)
+        )
+    )
+    assert found >= cautious_bound(values, most=most) - 1e-9
+    assert found <= mean + 1e-9
+
+
+def test_where_no_loss_is_seen_the_share_that_may_be_hidden_counts_and_where_many_are_chance():
+    """Gains of two points each lose 3 / N; those that vary a lot are left as Student has them."""
+    assert guarded_bound([0.02] * 300) == pytest.approx(0.02 - hidden_loss(300), abs=2e-4)
+    values = np.random.default_rng(0).normal(0.02, 0.2, 20_000).clip(-1, 1)
+    student = mean_interval(values, 0.9).low
+    assert values.mean() - guarded_bound(values) == pytest.approx(values.mean() - student, rel=0.02)
+
+
+@pytest.mark.parametrize("swing", [0.0, 0.05, 0.1])
+@pytest.mark.parametrize("n", [120, 300])
+def test_false_claims_stay_below_five_percent_where_all_move_and_few_lose_all(n, swing):
+    """Half of the questions move up and half down, some lose everything: computed exactly."""
+    for expected in (1.5, 2.8, 4.0, 6.0):
+        share = expected / n
+        false = 0.0
+        for lost in range(12):
+            ups = np.arange(n - lost + 1)
+            drawn = np.full((n, ups.size), share / (1 - share) - swing)
+            drawn[:lost] = -1.0
+            drawn[lost:][np.arange(n - lost)[:, None] < ups] += 2 * swing
+            chances = stats.binom.pmf(ups, n - lost, 0.5)
+            claims = chances[guarded_bound(drawn, 0.04) > 1e-9].sum()
+            false += stats.binom.pmf(lost, n, share) * claims
+        assert false <= 0.05
+
+
 # Coverage, on worlds that the record of chapter 7 does not have.
 RARE = {
     "rare gains": (
@@ -158,6 +207,8 @@ def test_bounds_hold_in_95_percent_of_samples(name):
     values = draw(np.random.default_rng(len(name)), (120, 1000))
     assert np.mean(cautious_bound(values) > truth) <= 0.065
     assert np.mean(-cautious_bound(-values) < truth) <= 0.065
+    assert np.mean(guarded_bound(values, 0.04) > truth) <= 0.065
+    assert np.mean(-guarded_bound(-values, 0.04) < truth) <= 0.065
     if name == "everyday gains":
         found = mean_interval(values)
         assert np.mean((found.low <= truth) & (truth <= found.high)) == pytest.approx(
@@ -171,7 +222,7 @@ def test_hidden_losses(n):
 
 
 @pytest.mark.parametrize("values", [[], [1.0, np.nan], np.ones((2, 2, 2))])
-@pytest.mark.parametrize("rule", [mean_interval, cautious_bound])
+@pytest.mark.parametrize("rule", [mean_interval, cautious_bound, guarded_bound])
 def test_what_has_no_mean_is_refused(values, rule):
     with pytest.raises(ValueError, match="one row per"):
         rule(values)
@@ -185,7 +236,7 @@ def test_settings_that_mean_nothing_are_refused():
             mean_interval([0.0, 1.0], level)
         with pytest.raises(ValueError, match="between 0 and 1/2"):
             cautious_bound([0.0, 1.0], wrong=level)
-    with pytest.raises(ValueError, match="above 0"):
-        cautious_bound([0.0, 1.0], most=0.0)
+    with pytest.raises(ValueError, match="from 0"):
+        cautious_bound([0.0, 1.0], most=-1.0)
     with pytest.raises(ValueError, match="at least one question"):
         hidden_loss(0)

@@ -120,6 +120,14 @@ def test_the_table_holds_every_row_and_what_it_costs(html):
     assert [line[-1] for line in lines] == ["4", "4", "2", "6", "4"]
 
 
+@pytest.mark.parametrize("dollars", [None, 0.01])
+def test_each_cell_of_the_table_has_a_head(dollars):
+    markup = page([made(*row) for row in ROWS], "mine", "It pays.", [], dollars)
+    lines = re.findall("<tr>(.*?)</tr>", markup)
+    cells = [line.count("<td>") or line.count("<th>") for line in lines]
+    assert cells == [7 + (dollars is not None)] * (1 + len(ROWS))
+
+
 def test_the_page_is_escaped_and_needs_nothing_else(html):
     assert "<b>" not in html
     assert "It &lt;pays&gt;." in html

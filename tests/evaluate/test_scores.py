@@ -5,7 +5,8 @@ import pytest
 
 from adalib.evaluate.baselines import best_mix
 from adalib.evaluate.intervals import mean_interval
-from adalib.evaluate.scores import Outcome, Scores, same_cost_mix
+from adalib.evaluate.scores import Outcome, Scores
+from adalib.sequential.alike import Alike
 from adalib.table import UtilityTable
 
 N = 12
@@ -20,9 +21,11 @@ def scored(member, families=False):
     scores = Scores(["oracle", "mix"])
     for table in HALVES:
         chosen = Outcome(table.cost[COLUMNS], table.acc[np.arange(N), COLUMNS])
-        scores.add("oracle", 2.0, chosen, table)
+        scores.add("oracle", 2.0, chosen, Alike.of_tables([table]))
         plan = best_mix(table.acc, table.cost, 2.0)
-        scores.add("mix", 2.0, Outcome(*plan.outcome(table)), table, imitation=0.25)
+        scores.add(
+            "mix", 2.0, Outcome(*plan.outcome(table)), Alike.of_tables([table]), imitation=0.25
+        )
     return scores.rows(member, families)
 
 
@@ -68,7 +71,7 @@ def test_intervals_end_where_no_mean_can_lie(right):
     """Three questions, nearly all right or all wrong, beside a mix that is right on all."""
     accuracy = np.array([1, 1, 0.9]) if right else np.array([0, 0, 0.4])
     scores = Scores(["all"])
-    scores.add("all", 1.0, Outcome(np.ones(3), accuracy), UtilityTable(np.ones((3, 1)), [1]))
+    scores.add("all", 1.0, Outcome(np.ones(3), accuracy), Alike(np.ones((3, 1)), np.ones((3, 1))))
     (row,) = scores.rows(np.arange(3))
     free = mean_interval(accuracy)
     if right:
@@ -82,5 +85,5 @@ def test_intervals_end_where_no_mean_can_lie(right):
 
 def test_whoever_is_cheaper_than_the_cheapest_budget_is_compared_with_that():
     table = UtilityTable([[0.3, 0.6], [0.5, 0.8]], [2, 4])
-    mix = same_cost_mix(Outcome(np.array([1.0, 1.5]), np.zeros(2)), table)
+    mix = Alike.of_tables([table]).at(1.25)
     np.testing.assert_array_equal(mix, [0.3, 0.5])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 from adabook.figures.page import HTML, link
 from adabook.figures.tables import table
 from adabook.scoreboard import BUDGET, PRICE_OUT, PRICED_ON, ROWS, scoreboard
@@ -11,13 +9,14 @@ from adabook.scoreboard import BUDGET, PRICE_OUT, PRICED_ON, ROWS, scoreboard
 #: Where the book earns each row: a label, and the notebook that has it.
 SHOWN_AT = {
     "one": ("motivation-scoreboard", "01_motivation"),
-    "mix": ("motivation-scoreboard", "01_motivation"),
+    "three": ("motivation-scoreboard", "01_motivation"),
     "oracle": ("oracle-scoreboard", "02_oracle"),
     "recipe": ("test-scoreboard", "07_test"),
     "noise": ("test-scoreboard", "07_test"),
     "curves": ("ablations-scoreboard", "08_ablations"),
     "watching": ("stopping-scoreboard", "09_stopping"),
     "held": ("deploy-scoreboard", "11_deploy"),
+    "rounds": ("costs-scoreboard", "12_costs"),
 }
 CAPTION = (
     f"**The scoreboard.** GPT-4o-mini, GSM8K, {BUDGET:g} answers per question on average, on "
@@ -27,17 +26,17 @@ CAPTION = (
 )
 
 
-def board(upto: str = "held") -> HTML:
+def board(upto: str = "rounds") -> HTML:
     """Show the rows that have been earned so far, up to this key of `adabook.scoreboard.ROWS`.
 
-    >>> board("mix").html.count("adalib-see")
+    >>> board("three").html.count("adalib-see")
     2
     """
-    markup = table(scoreboard(upto).reset_index(), caption=CAPTION).html
-    for name, words in ROWS.items():
-        cell = html.escape(words, quote=False)
-        markup = markup.replace(f">{cell}<", f">{link(SHOWN_AT[name][0], cell)}<", 1)
-    return HTML(markup)
+    rows = scoreboard(upto).reset_index()
+    policies, *_ = rows.columns
+    labels = [SHOWN_AT[name][0] for name in ROWS]
+    linked = [HTML(link(*to)) for to in zip(labels, rows[policies], strict=False)]
+    return table(rows.assign(**{policies: linked}), caption=CAPTION)
 
 
 def in_markdown() -> str:

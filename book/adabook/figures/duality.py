@@ -91,7 +91,7 @@ def _policy_lines(ends: np.ndarray, heights: np.ndarray, name: str, colour: str)
     gaps = np.full(len(heights), np.nan)
     x = np.tile([*ends, np.nan], len(heights))
     y = np.column_stack([heights[:, [0, -1]], gaps]).ravel()
-    return line(x, y, name, colour, width=1, opacity=0.6, hoverinfo="skip")
+    return line(x, y, name, colour, width=1, opacity=0.25, hoverinfo="skip")
 
 
 def _note(text: str, x: float, y: float, **place: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,13 +14,6 @@ from adabook.figures.shapes import GREY, Values, dots, drag, level, line
 from adabook.figures.style import CLAIMED, POLICY
 
 _SYMBOLS = ("circle", "diamond", "square")  # of policies that share a colour
-# A grey band within a point of zero, where a gain is too small to matter.
-_POINT_BAND: dict[str, Any] = {
-    "fillcolor": GREY,
-    "opacity": 0.18,
-    "line_width": 0,
-    "layer": "below",
-}
 _NAME_WIDTH = 8  # letters; longer names of places would meet on a phone
 
 
@@ -76,7 +69,7 @@ def gains(
 ) -> go.Figure:
     """Draw gains over the best mix at equal cost, in points with intervals, at every place.
 
-    ``policies`` says whose colour a name has. Within the band a gain is less than a point."""
+    ``policies`` says whose colour a name has."""
     names = ["<br>".join(textwrap.wrap(place, _NAME_WIDTH)) for place in places]
     in_points = {name: _percentage_points(estimate) for name, estimate in estimates.items()}
     fig = go.Figure()
@@ -88,7 +81,6 @@ def gains(
         hover = "%{x}: %{y:+.1f} points"
         fig.add_trace(dots(names, values, name, POLICY[policy], symbol=symbol, hovertemplate=hover))
         drawn.append(policy)
-    fig.add_hrect(y0=-1, y1=1, **_POINT_BAND)
     level(fig, y=0, dash="solid")
     ends = np.array(list(in_points.values()))
     span = [min(np.nanmin(ends), -1) - 0.4, max(np.nanmax(ends), 1) + 0.4]

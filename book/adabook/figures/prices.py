@@ -13,7 +13,7 @@ from adalib.colours import budget_colours
 from adalib.evaluate.intervals import Interval
 from adalib.solve.frontier import Frontier
 
-BLUE, ORANGE, GREEN, _, GOLD = COLOURS[:5]  # the fourth, pink, is noise
+BLUE, ORANGE, GREEN = COLOURS[:3]
 
 Array = np.ndarray
 Steps = tuple[Array, Array]  # the prices and the costs of a frontier

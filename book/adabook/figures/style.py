@@ -17,10 +17,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 #: For series that have no colour of their own; pink is noise, everywhere.
 SERIES = tuple(colour for colour in COLOURS if colour != MEANINGS["noise"])
 
-#: The same in every figure: what is claimed in sample, what is left of it on other answers, what
-#: is true.
+#: The same in every figure: what is claimed in sample, and what is true.
 CLAIMED = MEANINGS["claimed"]
-HONEST = MEANINGS["policy"]
 TRUE = MEANINGS["oracle"]
 #: One colour for a policy, wherever it appears.
 POLICY = {

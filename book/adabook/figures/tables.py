@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -20,13 +21,19 @@ def table(
 
     Make it the last expression of a cell.
 
-    Texts are shown as text, whatever they hold, and missing values left blank. The columns named
-    in ``points`` hold gains of accuracy. Explained in CONTRIBUTING.md.
+    Texts are shown as text, whatever they hold; a cell that is `HTML` is markup, and missing values
+    are left blank. The columns named in ``points`` hold gains of accuracy. Explained in
+    CONTRIBUTING.md.
     """
     gains = {name: frame[name].map(in_points, na_action="ignore") for name in points}
+    shown = frame.assign(**gains).rename(columns=_escaped)
+    for name in shown:
+        if shown[name].dtype.kind not in "fiub":
+            shown[name] = shown[name].map(_escaped)
     with pd.option_context("display.max_colwidth", None):
-        markup = frame.assign(**gains).to_html(
+        markup = shown.to_html(
             index=False,
+            escape=False,
             na_rep="",
             float_format=lambda value: _rounded(value, digits),
             border=0,
@@ -43,6 +50,13 @@ def folded(parts: Sequence[tuple[str, str, pd.DataFrame]]) -> HTML:
         opened = table(frame, caption=words or title).html
         closed.append(f"<details>{summary}{opened}</details>")
     return HTML("".join(closed))
+
+
+def _escaped(value: Any) -> Any:
+    """A text as markup that shows it; a number as it is."""
+    if isinstance(value, HTML):
+        return value.html
+    return html.escape(value, quote=False) if isinstance(value, str) else value
 
 
 def _captioned(markup: str, caption: str) -> str:

@@ -54,7 +54,8 @@ def formulation(s: Sources) -> Evidence:
 def _oracle_over_mix(answers: Responses, budget: float = 2) -> Interval:
     choose, score = (half.table() for half in answers.split_samples(0))
     labels = frontier(choose).at(budget).labels
-    mix = best_mix(score.acc, score.cost, score.cost[labels].mean()).expected(score.acc)
+    every = answers.split_samples(0)[1].table(range(1, answers.samples // 2 + 1))
+    mix = best_mix(every.acc, every.cost, score.cost[labels].mean()).expected(every.acc)
     return mean_interval(score.acc[np.arange(score.n), labels] - mix)
 
 
@@ -117,14 +118,14 @@ def nine_of_nine(s: Sources) -> Evidence:
 
 
 def pipeline(s: Sources) -> Evidence:
-    """The recipe gains with one model, and shows no gain with another."""
+    """The recipe, as printed, shows no gain over the same for everyone with any model."""
     strong, *small = (s.gain(name, "label") for name in (STRONG, *SMALL))
     gsm, math = map(_gain, small)
     return Evidence(
         strong.mean,
-        f"on new questions at B = 3, over the best mix: {_gain(strong)} with GPT-4o-mini on GSM8K; "
-        f"with our 1.5B model {gsm} on GSM8K, {math} on MATH",
-        strong.low > 0 and max(gain.low for gain in small) <= 0,
+        f"on new questions at B = 3, over the same for everyone: {_gain(strong)} with GPT-4o-mini "
+        f"on GSM8K; with our 1.5B model {gsm} on GSM8K, {math} on MATH",
+        max(gain.low for gain in (strong, *small)) <= 0,
     )
 
 
@@ -191,7 +192,7 @@ def sixteen_features(s: Sources) -> Evidence:
 
 
 def beats_everyone(s: Sources) -> Evidence:
-    """The table fits memory as well as learning; on new questions one model of the paper gains."""
+    """The table fits memory; on new questions a model of the paper shows no gain."""
     ours, one = s.printed("Ours"), s.printed("Fixed")[1.5]
     baselines = [s.printed(method) for method in ("Fixed", "Random", "Heuristic")]
     ahead = int(np.all([(ours > rows).to_numpy() for rows in baselines], axis=0).sum())
@@ -201,8 +202,8 @@ def beats_everyone(s: Sources) -> Evidence:
     return Evidence(
         off,
         f"ahead in {ahead} of 12 cells, each within {off:.4f} of what remembering four fifths of "
-        f"the questions gives; on new ones {_gain(strong)} over the mix with GPT-4o-mini on GSM8K",
-        ahead == 12 and off < 0.003 and strong.low > 0,
+        f"the questions gives; on new ones {_gain(strong)} over the same for all with GPT-4o-mini",
+        ahead == 12 and off < 0.003 and strong.low <= 0,
     )
 
 
@@ -328,11 +329,12 @@ def eight_to_25(s: Sources) -> Evidence:
 
 
 def a_few_dozen(s: Sources, draws: int = 12) -> Evidence:
-    """A ranking learned from two or four dozen questions gains on all others."""
+    """A ranking learned from two or four dozen questions shows no gain on all others."""
     answers = s.answers(STRONG)
     phi = text_features(answers.questions).to_numpy(dtype=float)
     choose, score = (half.table() for half in answers.split_samples(0))
     rise = score.acc[:, 2] - score.acc[:, 0]  # of four answers over one
+    three = answers.split_samples(0)[1].table([3]).acc[:, 0]  # the same for everyone
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     gains = {}
     for most in (24, 48):
@@ -342,15 +344,15 @@ def a_few_dozen(s: Sources, draws: int = 12) -> Evidence:
             deserves = frontier(choose.acc[train], choose.cost).at(3).labels > 0
             more = model.fit(phi[train], deserves).predict_proba(phi[new])[:, 1]
             top = np.argsort(np.argsort(-more)) < round(len(new) * 2 / 3)
-            total[new] += (top - 2 / 3) * rise[new]
+            total[new] += score.acc[new, 0] + top * rise[new] - three[new]
             times[new] += 1
         gains[most] = mean_interval(total / times)
     few, more = map(_gain, gains.values())
     return Evidence(
         gains[24].mean,
-        f"with GPT-4o-mini on GSM8K, three answers on average: {few} on all others from 24 "
+        f"with GPT-4o-mini on GSM8K, over three answers for everyone: {few} on all others from 24 "
         f"labelled questions, {more} from 48",
-        all(gain.low > 0 for gain in gains.values()),
+        all(gain.low <= 0 for gain in gains.values()),
     )
 
 

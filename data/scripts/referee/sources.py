@@ -22,7 +22,7 @@ from adalib.evaluate.intervals import Interval
 GSM8K, MATH = settings.BENCHMARKS
 STRONG = "gsm8k-gpt4omini"
 COUNTED = "math-qwen7b"
-#: The same sets, as the record of ``record_models.py`` calls them.
+#: The same sets, as the record of ``record_policies.py`` calls them.
 SMALL = ("gsm8k-1.5b", "math-1.5b")
 #: The paper's settings on MATH.
 ON_MATH = settings.PAPER_SETTINGS[:3]

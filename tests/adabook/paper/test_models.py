@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import record_models
 
 from adabook.headline import over_deals
 from adabook.paper import models
+from adabook.protocol import BOUNDED, VOTED
 from adabook.recorded import recorded
 from adalib.evaluate.intervals import Interval
 
@@ -19,11 +19,10 @@ def test_a_row_averages_the_deals_of_the_record(frame):
     row = frame.iloc[0]
     found = [
         cell
-        for part, cells in recorded("models").items()
-        if part.startswith(f"{row.set}, ")
+        for part, cells in recorded("policies").items()
+        if part.startswith(f"{row.set}, {row.paid}, plans, ")
         for cell in cells
         if (cell["policy"], cell["target"]) == (row.policy, row.target)
-        and ("tokens" in part, "taught" in part) == (row.paid == "tokens", False)
     ]
     assert len(found) == row.deals
     assert row.cost == pytest.approx(np.mean([cell["cost"] for cell in found]))
@@ -34,5 +33,5 @@ def test_a_row_averages_the_deals_of_the_record(frame):
 
 def test_no_policy_is_there_twice(frame):
     assert not frame.duplicated(["set", "policy", "target", "paid", "taught"]).any()
-    assert set(frame.set) <= set(record_models.SETS)
+    assert set(frame.set) <= {*VOTED, *BOUNDED}
     assert (frame.deals == 5).all()
