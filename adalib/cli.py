@@ -1,9 +1,9 @@
 """The commands: ``adalib COMMAND ...`` or ``python -m adalib COMMAND ...``.
 
 A command is a function: its signature says what the command takes, its docstring what ``--help``
-prints (the package `cyclopts` reads both). `collect` and `serve` are the functions of the library
-themselves. What goes wrong with a user's input ends in `main`, as one line on standard error and
-exit code 2.
+prints (the package `cyclopts` reads both). `collect`, `batch` and `serve` are the functions of the
+library themselves. What goes wrong with a user's input ends in `main`, as one line on standard
+error and exit code 2.
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ import os
 import shlex
 import signal
 import sys
-import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from runpy import run_path
 from statistics import median_high
-from traceback import extract_tb
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import cyclopts
@@ -33,9 +30,8 @@ import adalib
 if TYPE_CHECKING:
     from adalib.datasets.menu import Menu
     from adalib.datasets.responses import Cost, Responses
-    from adalib.evaluate.scores import HeldOutRow
 from adalib.extras import missing_words
-from adalib.table import UtilityTable
+from adalib.table import NUMBERS, UtilityTable
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130  # what a shell reports for a program that was stopped with Ctrl-C
@@ -78,6 +74,11 @@ app.command(
     "adalib.ask.collect:collect",
     name="collect",
     help="Sample answers to a file of questions from any OpenAI-compatible endpoint.",
+)
+app.command(
+    "adalib.batch.job:batch",
+    name="batch",
+    help="Answer a file of questions in rounds, each of which is a batch.",
 )
 app.command(
     "adalib.serve.server:serve",
@@ -180,7 +181,7 @@ def solve(
     Parameters
     ----------
     file : str
-        Answers (.jsonl), accuracies (.csv), or the name of a bundled setting.
+        Answers (.jsonl, .csv or .parquet), accuracies (.csv), or the name of a bundled setting.
     budget : float
         What a question may cost on average, in answers, or in tokens or dollars with --cost.
     budgets : tuple of int
@@ -238,7 +239,7 @@ def _table(
     from adalib.datasets.menu import Menu
     from adalib.explorer import read_csv
 
-    if file.lower().endswith(".csv"):
+    if _has_accuracies(file):
         return read_csv(file)
     answers = _load(file)
     offered = [b for b in budgets if b <= answers.samples] or budgets
@@ -259,7 +260,7 @@ def evaluate(
     file: str,
     *,
     targets: Numbers | None = None,
-    budgets: Budgets = (1, 2, 4, 8, 16),
+    budgets: Budgets = NUMBERS,
     cost: Paid = "samples",
     prices: Numbers | None = None,
     groups: str | None = None,
@@ -268,13 +269,14 @@ def evaluate(
     why: bool = False,
     report: str | None = None,
     worth: float | None = None,
+    checked: bool = False,
     json: bool = False,
 ) -> None:
     """Say whether adaptive allocation pays on a file of sampled answers, held out.
 
     Policies learn from one half of every question's samples, are scored with the other half, and
-    only on questions that they have not seen. A gain is counted over the best random mix at the
-    cost that a policy really had.
+    only on questions that they have not seen. A gain is counted over the same number of answers for
+    everyone, any number or two of them by lot, at the cost that a policy really had.
 
     Parameters
     ----------
@@ -283,7 +285,7 @@ def evaluate(
     targets : tuple of float
         Average costs to aim for, such as 1.5,2,3; default 2, 3 and 4 times the cheapest budget.
     budgets : tuple of int
-        Numbers of answers on offer.
+        Numbers of answers on offer to policies that plan; the bar may give everyone any number.
     cost : str
         What is paid: answers, their tokens, or dollars, all counted in average answers.
     prices : tuple of float
@@ -302,18 +304,30 @@ def evaluate(
         A page to write, with the verdict, a figure, every policy, and how it was tested.
     worth : float
         With --report and --cost dollars: what a right answer is worth, drawn as the price.
+    checked : bool
+        Answers are checked, not voted on: ask until one passes. The file may hold "passes" and
+        "attempts" alone, and "checked": true on its first line says the same.
     json : bool
         Print one JSON object and nothing else.
     """
     from adalib.datasets.files import written
     from adalib.datasets.folds import seen_groups
-    from adalib.datasets.responses import Responses
+    from adalib.datasets.passes import says_checked
+    from adalib.evaluate.checked import evaluate_checked
     from adalib.evaluate.compare import answer_cost, compare
+    from adalib.evaluate.evaluation import Evaluation
     from adalib.evaluate.heldout import Protocol
-    from adalib.evaluate.report import page
-    from adalib.evaluate.scores import as_table
-    from adalib.evaluate.verdict import reasons, summary, verdict
+    from adalib.evaluate.policy_files import policies_in
+    from adalib.evaluate.verdict import verdict
 
+    if checked or says_checked(file):
+        if policy or report is not None or worth is not None or cost == "dollars":
+            raise ValueError(
+                f"{file}: its answers are checked; --policy, --report, --worth and dollars are for "
+                "votes, leave them out"
+            )
+        evaluate_checked(file, targets, cost, groups, json)
+        return
     if report is not None:
         _check_page(report)
     answers = _load(file)
@@ -324,8 +338,7 @@ def evaluate(
             f"--worth {worth:g} is drawn on the page: give a number above 0, --report PAGE, and "
             "--cost dollars with --prices"
         )
-    with _blaming(policy):
-        own = _own_policies(policy)
+    with policies_in(policy) as own:
         rows = compare(answers, targets, budgets, cost=paid, groups=groups, policies=own)
         seen = seen_groups(answers.ids, answers.questions) if groups is None else None
         rows_by_group = None
@@ -334,108 +347,29 @@ def evaluate(
             rows_by_group = compare(
                 answers, targets, budgets, cost=paid, groups=seen.labels, policies=own
             )
-    sentences = verdict(rows, groups=rows_by_group)
-    tested = reasons(rows, groups=rows_by_group)
-    by = "" if groups is None else f" by {groups}"
-    held = f"Held out{by}, {answers.n:,} questions with {answers.samples} samples"
+    found = Evaluation(
+        answers=answers,
+        told=verdict(rows, groups=rows_by_group),
+        cost=cost,
+        dollars=dollars,
+        groups=groups,
+    )
     if report is not None:
-        unit = "average answers" if isinstance(answers, Responses) else "the prices of the file"
-        each = "" if dollars is None else f", each ${dollars:.3g}"
-        counted = "answers" if cost == "samples" else cost
-        notes = [f"What is paid: {counted}. Costs are in {unit}{each}. {held}.", tested]
-        html = page(rows, Path(file).name, sentences, notes, dollars, worth)
         with written(report) as draft:
-            draft.write(html.encode("utf-8", "replace"))
+            draft.write(found.as_page(Path(file).name, worth).encode("utf-8", "replace"))
     if json:
-        promised = [_promised(row) for row in rows]
-        _print_json({"rows": promised, "verdict": sentences, "why": tested})
+        _print_json(found.as_json())
         return
-    print(textwrap.fill(sentences, 100), end="\n\n")
-    if all:
-        table = as_table(rows).drop(columns="protocol")
-        print(table.to_string(index=False, na_rep="–", float_format="{:.4f}".format))
-    else:
-        print(summary(rows, dollars).to_string(index=False))
-        print("Accuracies in percent, gains in points, with 95% intervals; every policy: --all")
-    print(textwrap.fill(f"{held}. {tested}", 100) if why else f"{held}; how it was tested: --why")
+    print(found.as_text(all, why))
     if report is not None:
         print(f"wrote {report}; open it in a browser, no network needed")
-    print(_next_step(file, answers, rows, own))
+    print(found.next_step(file, own))
 
 
 def _check_page(out: str) -> None:
     """Refuse to write a page over a file that is none of ours."""
     if os.path.isfile(out) and _PAGE_OF_OURS not in Path(out).read_bytes()[:1000]:
         raise ValueError(f"{out}: exists already and is no page of adalib; name another file")
-
-
-def _own_policies(paths: Sequence[str]) -> dict[str, type]:
-    """Run the user's files, and return their classes that plan or watch; nothing else is run."""
-    policies: dict[str, type] = {}
-    for path in paths:
-        names = run_path(path)
-        found = [
-            one
-            for one in names.values()
-            if isinstance(one, type)
-            and one.__module__ == "<run_path>"
-            and any(hasattr(one, method) for method in ("predict", "more"))
-        ]
-        if not found:
-            raise ValueError(
-                f"{path}: has no policy; write a class with fit(features, table) and "
-                "predict(features), or with fit(answers) and more(seen)"
-            )
-        for one in found:
-            if one.__name__ in policies:
-                raise ValueError(f"{path}: has a second policy {one.__name__}; rename one")
-            policies[one.__name__] = one
-    return policies
-
-
-@contextmanager
-def _blaming(files: Sequence[str]) -> Iterator[None]:
-    """Say in one line where a file of the user went wrong."""
-    try:
-        yield
-    except Exception as error:
-        places = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
-        if isinstance(error, SyntaxError):
-            places.append((error.filename or "", error.lineno))
-        own = [f"{name}, line {line}" for name, line in places if name in files]
-        if not own:
-            raise
-        raise ValueError(f"{own[-1]}: {type(error).__name__}: {error}") from error
-
-
-def _promised(row: HeldOutRow) -> dict[str, Any]:
-    """Return the fields of a row that --json prints; a race is judged by its waiting too."""
-    from adalib.evaluate.compare import RACE
-
-    names = ["policy", "kind", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
-    names += ["gain_low", "gain_high"]
-    if row.policy == RACE:
-        names.append("waiting")
-    return {name: getattr(row, name) for name in names}
-
-
-def _next_step(
-    file: str, answers: Responses | Menu, rows: Sequence[HeldOutRow], own: Collection[str]
-) -> str:
-    """Return the command to type next: fit the policy that pays, or look at the file."""
-    from adalib.evaluate.compare import RACE, answer_cost
-    from adalib.evaluate.verdict import judgements
-
-    judgement = judgements(rows)[0]
-    best = judgement.rows[judgement.best]
-    name = shlex.quote(file)
-    served = best.kind == "watches" and best.policy not in own
-    if judgement.word() != "pays" or not served:
-        return f"Next: adalib explore {name} --out explore.html"
-    if best.policy != RACE:
-        return f"Next: adalib fit {name} --budget {best.target:g} --out router"
-    tokens = best.target * answer_cost(answers, "tokens")
-    return f"Next: adalib fit {name} --policy race --budget {tokens:.0f} --out router"
 
 
 @app.command
@@ -447,7 +381,7 @@ def explore(
     Parameters
     ----------
     file : str
-        Answers (.jsonl), accuracies (.csv), or the name of a bundled setting.
+        Answers (.jsonl, .csv or .parquet), accuracies (.csv), or the name of a bundled setting.
     out : str
         The page to write.
     cost : str
@@ -462,7 +396,7 @@ def explore(
     about: dict[str, Any] = {"name": name, "title": name, "kind": "yours"}
     if file in bundled():
         about["kind"] = "real"
-    if file.lower().endswith(".csv"):
+    if _has_accuracies(file):
         if cost is not None:
             raise ValueError(f"{file}: a table of accuracies has its own costs; leave out --cost")
         described = setting(read_csv(file), **about)
@@ -535,9 +469,10 @@ def fit(
     cost: Paid = "samples",
     prices: Numbers | None = None,
     schedule: Budgets | None = None,
+    rounds: int | None = None,
     groups: str | None = None,
 ) -> None:
-    """Learn a policy from a file of sampled answers, and save it for `serve`.
+    """Learn a policy from a file of sampled answers, and save it for `serve` or `batch`.
 
     The folder holds JSON and nothing that runs. `evaluate` says which policy pays.
 
@@ -562,6 +497,9 @@ def fit(
     schedule : tuple of int
         Numbers of answers at which priced stopping may stop, such as 2,4,8: those in between are
         asked at once, which saves waiting. Default: after every answer up to 16.
+    rounds : int
+        For `batch`: find the best schedule of at most so many rounds, such as 3, and say what it
+        loses against stopping after every answer.
     groups : str
         Leave questions with the same value of this field out together.
     """
@@ -577,16 +515,23 @@ def fit(
     answers = _load(file)
     if isinstance(answers, Menu):
         raise ValueError(f"{file}: holds several models; give the answers of one model")
-    if policy == "race" and schedule is not None:
-        raise ValueError("a race starts its answers at once by itself; leave out --schedule")
+    if policy == "race" and (schedule is not None or rounds is not None):
+        raise ValueError(
+            "a race starts its answers at once by itself; leave out --schedule and --rounds"
+        )
+    if schedule is not None and rounds is not None:
+        raise ValueError("--rounds finds a schedule; leave out --schedule")
     paid = _cost(cost, prices)
     asked = budget
     if not isinstance(paid, str):  # a server sees tokens, not bills
         budget *= answer_cost(answers, "tokens") / answer_cost(answers, paid)
         paid = "tokens"
+    family = None if groups is None else column(answers, groups)
+    if rounds is not None:
+        # By the bill, which has a prompt for every answer.
+        schedule = _rounds(answers, asked, rounds, _cost(cost, prices), family)
     stopping = PricedStopping(signals, cost=paid, schedule=schedule)
     learner = PricedRace(signals) if policy == "race" else stopping
-    family = None if groups is None else column(answers, groups)
     if answers.n < _FEW:
         warnings.warn(
             f"{file}: has {answers.n} questions, and what is learned from fewer than {_FEW} is "
@@ -602,7 +547,44 @@ def fit(
     )
     if cost == "dollars":
         print(f"a server counts tokens: with these answers, {budget:.0f} of them cost ${asked:g}")
-    print(f"wrote {out}; next: adalib serve {shlex.quote(out)} --upstream URL --model M")
+    following = "serve {} --upstream URL --model M"
+    if rounds is not None:
+        following = "batch {} QUESTIONS --out JOB --model M --dry-run"
+    print(f"wrote {out}; next: adalib {following.format(shlex.quote(out))}")
+
+
+def _rounds(
+    answers: Responses, budget: float, rounds: int, cost: Cost, groups: Sequence | None
+) -> tuple[int, ...]:
+    """Find the best schedule, and say what it loses."""
+    from adalib.datasets.folds import subsample
+    from adalib.sequential.rounds import best_rounds
+    from adalib.serve.router import TAUGHT
+
+    rows = subsample(range(answers.n), TAUGHT, 0)
+    kept = None if groups is None else [groups[row] for row in rows]
+    found = best_rounds(answers.take(rows), budget, rounds, cost=cost, groups=kept)
+    listed = ", ".join(map(str, found.schedule))
+    print(
+        f"rounds of {listed} answers: right on {found.accuracy:.1%} in training, and "
+        f"{found.one_by_one:.1%} if one stops after every answer"
+    )
+    if found.pays_from < 1:
+        share = found.as_right / (2 * budget)
+        print(
+            f"they are cheaper and as right at a discount of {found.pays_from:.0%} or more; "
+            f"at half price they cost {share:.0%} of asking one by one"
+        )
+    else:
+        print("they are never as right as that, whatever the discount")
+    return found.schedule
+
+
+def _has_accuracies(file: str) -> bool:
+    """Whether a file is a table of accuracies: CSV without a column of answers."""
+    from adalib.datasets.rows import holds_answers
+
+    return file.lower().endswith(".csv") and not holds_answers(file)
 
 
 def _load(file: str) -> Responses | Menu:

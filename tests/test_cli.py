@@ -26,8 +26,9 @@ from adalib.evaluate.verdict import reasons, summary, verdict
 from adalib.explorer import read_csv
 from adalib.extras import EXTRAS, install_words
 from adalib.learn.curve_policy import CurvePolicy
+from adalib.sequential.rounds import best_rounds
 
-COMMANDS = ("collect", "convert", "evaluate", "explore", "fit", "serve", "solve")
+COMMANDS = ("batch", "collect", "convert", "evaluate", "explore", "fit", "serve", "solve")
 KEYS = ["policy", "kind", "target", "cost", "accuracy", "low", "high", "mix_accuracy", "gain"]
 KEYS += ["gain_low", "gain_high"]
 SECRET = "sk-proj-not-to-be-seen"
@@ -114,7 +115,9 @@ def test_dollars_are_printed_beside_answers(answers, rows, tmp_path, capsys, mon
     monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
     assert main(["evaluate", str(path), *PRICES]) == 0
     shown = capsys.readouterr().out
-    (best_row, *_) = summary(rows, float(billed.answer_costs(prices).mean())).to_dict("records")
+    (best_row, *_) = summary(verdict(rows), float(billed.answer_costs(prices).mean())).to_dict(
+        "records"
+    )
     assert best_row["$ per 1,000"] in shown
     out = str(tmp_path / "router")
     dollars = 2 * billed.answer_costs(prices).mean()
@@ -130,7 +133,7 @@ def test_a_report_is_a_page_with_the_verdict(file, rows, tmp_path, capsys, monke
     assert main(["evaluate", file, "--report", str(page)]) == 0
     assert f"wrote {page}" in capsys.readouterr().out
     html = page.read_text(encoding="utf-8")
-    for text in (verdict(rows), reasons(rows), "30 questions with 16 samples"):
+    for text in (str(verdict(rows)), reasons(verdict(rows)), "30 questions with 16 samples"):
         assert escape(text) in html
     assert main(["evaluate", file, "--report", str(page), "--worth", "1"]) == 2
     assert "--cost dollars" in capsys.readouterr().err
@@ -180,8 +183,10 @@ def test_evaluate_prints_the_rows_of_compare(file, rows, capsys, monkeypatch):
     options = {"cost": "tokens", "groups": "family", "policies": {}}
     assert asked == [(((2, 3), (1, 4, 8)), options)]
     assert notes == ""
-    assert list(found) == ["rows", "verdict", "why"]
-    assert (found["verdict"], found["why"]) == (verdict(rows), reasons(rows))
+    told = verdict(rows)
+    assert list(found) == ["rows", "verdict", "word", "why"]
+    assert found["word"] == told.word
+    assert (found["verdict"], found["why"]) == (str(told), reasons(told))
     for row, shown in zip(rows, found["rows"], strict=True):
         assert list(shown) == [*KEYS, "waiting"] if row.policy == "race" else KEYS
         assert all(shown[name] == getattr(row, name) for name in shown)
@@ -238,12 +243,12 @@ def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
     assert main(["evaluate", file]) == 0
     short = capsys.readouterr().out
     first, _, rest = short.partition("\n\n")
-    assert " ".join(first.split()) == verdict(rows)
-    assert reasons(rows)[:40] not in rest
+    assert " ".join(first.split()) == str(verdict(rows))
+    assert reasons(verdict(rows))[:40] not in rest
     assert "30 questions with 16 samples" in short
     assert "adalib explore" in short or "adalib fit" in short
     assert main(["evaluate", file, "--why"]) == 0
-    assert reasons(rows) in " ".join(capsys.readouterr().out.split())
+    assert reasons(verdict(rows)) in " ".join(capsys.readouterr().out.split())
     assert main(["evaluate", file, "--all"]) == 0
     every = capsys.readouterr().out
     assert {row.policy for row in rows} <= set(re.findall(r"^ *(\w+)", every, re.MULTILINE))
@@ -285,6 +290,20 @@ def test_fit_saves_a_router_once(file, tmp_path, capsys, refused):
     assert router.policy.signals == ("votes",)
     assert router.plan("").session.asks == 2
     refused(words, out)
+
+
+def test_fit_finds_rounds_for_batches(file, tmp_path, capsys, refused):
+    out = str(tmp_path / "router")
+    words = ["fit", file, "--budget", "2.5", "--signals", "votes", "--rounds", "2"]
+    assert main([*words, "--out", out]) == 0
+    shown = capsys.readouterr().out
+    found = best_rounds(adalib.load(file), 2.5, 2)
+    assert f"rounds of {found.schedule[0]}, {found.schedule[1]} answers" in shown
+    assert f"adalib batch {out}" in shown
+    assert adalib.Router.load(out).policy.schedule.tolist() == list(found.schedule)
+    assert found.pays_from == 1 or f"{found.as_right / 5:.0%} of asking one by one" in shown
+    refused([*words, "--schedule", "2,4", "--out", "other"], "--schedule")
+    refused([*words, "--policy", "race", "--out", "other"], "--rounds")
 
 
 @pytest.mark.parametrize("word", COMMANDS)
@@ -346,6 +365,9 @@ FAULTS = {
         ("serve nosuch --upstream x --model m", "upstream"),
         ("serve nosuch --upstream http://x/v1 --model m", "router.json"),
         ("collect nosuch --out o --base-url u --model m", "nosuch"),
+        ("batch nosuch word --out o --model m", "router.json"),
+        ("batch nosuch word --out o --model m --most-dollars 3", "--prices"),
+        ("batch nosuch word --out o --model m --prices 1", "give those of the prompt"),
         ("nosuch FILE", "nosuch"),
         (f"solve drill-fewshot --budget 2 --key {SECRET}", "--key"),
     ],

@@ -14,7 +14,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import signature
 from itertools import product
@@ -29,7 +29,9 @@ from adalib.datasets.responses import Cost, Responses
 from adalib.evaluate.baselines import PLANS, from_labels
 from adalib.learn.curve_policy import CurvePolicy
 from adalib.learn.label_policy import LabelPolicy
-from adalib.sequential.watching import Answer, watch
+from adalib.sequential.alike import Alike
+from adalib.sequential.replay import Tried
+from adalib.sequential.watching import Answer, Each, watch
 from adalib.table import UtilityTable
 
 #: Policies that learn nothing, in the order of their rows.
@@ -47,14 +49,20 @@ class Questions:
     # Questions of one group belong together: folds inside a learner must not part them either.
     groups: np.ndarray
     cost: Cost = "samples"  # what is paid for an answer
+    #: Allowances that everyone may get alike, where answers differ in cost (`adalib.sequential`).
+    allowed: np.ndarray = field(default_factory=lambda: np.empty(0))
+    half: int = 0  # the number of the half that teaches: controls draw other noise for each
 
 
 class Half(NamedTuple):
-    """One half of every question's answers, the table that they give, and what is paid."""
+    """One half of every question's answers, what they give, and what is paid."""
 
     answers: Any
-    table: UtilityTable
-    cost: Cost = "samples"
+    table: UtilityTable  # of what is on offer to policies that plan
+    cost: Cost
+    paper: UtilityTable  # of the paper's menu
+    alike: Alike  # the plans that are the same for everyone
+    allowed: np.ndarray = np.empty(0)  # their allowances, the last of those plans
 
 
 class Fold(NamedTuple):
@@ -75,15 +83,10 @@ class Learner(typing.Protocol):
     It watches the answers come in, unless it has an attribute ``plans`` that is true.
     """
 
-    def trial(
-        self, train: Questions, test: Questions, targets: Sequence[float]
-    ) -> Sequence[tuple[np.ndarray, ...]]:
-        """Learn from ``train`` and return the costs and accuracies of ``test``; keep nothing.
+    def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> Sequence[Tried]:
+        """Learn from ``train`` and return what it did on ``test``, for every target; keep nothing.
 
         An answer of ``test`` is paid for before it is read.
-
-        A third array may name the columns that were chosen (-1: none), and a fourth the waiting in
-        average answers. Without a fourth, answers come one by one, and one waits for all of them.
         """
 
 
@@ -138,7 +141,8 @@ def kind_of(name: str, policy: Policy, target: float, menu: bool = False) -> Kin
     """Say how a policy decides; ValueError if a method is missing, or a menu is to be watched."""
     made = fresh(policy, target)
     if hasattr(made, "trial"):
-        return "plans" if getattr(made, "plans", False) else "watches"
+        kind: Kind = "plans" if getattr(made, "plans", False) else "watches"
+        return _allowed(name, kind, menu)
     found = [method for method in ("predict", "more") if callable(getattr(made, method, None))]
     if not callable(getattr(made, "fit", None)) or len(found) != 1:
         has = ", ".join(["fit"] * hasattr(made, "fit") + found) or "neither"
@@ -146,12 +150,17 @@ def kind_of(name: str, policy: Policy, target: float, menu: bool = False) -> Kin
             f"policy {name!r} has {has}; give it fit(features, table) and predict(features) to "
             "plan, or fit(answers) and more(seen) to watch the answers come in"
         )
-    if menu and found == ["more"]:
+    return _allowed(name, "plans" if found == ["predict"] else "watches", menu)
+
+
+def _allowed(name: str, kind: Kind, menu: bool) -> Kind:
+    """Return how a policy decides; ValueError if it watches and there are several models."""
+    if menu and kind == "watches":
         raise ValueError(
             f"policy {name!r} watches the answers of one model, and there are several; give it "
             "fit(features, table) and predict(features), or give the answers of one model"
         )
-    return "plans" if found == ["predict"] else "watches"
+    return kind
 
 
 def planning_policies(seed: int = 0) -> dict[str, Policy]:
@@ -179,9 +188,7 @@ class WithFeatures:
     features: pd.DataFrame  # one row per question of the file
     plans = True
 
-    def trial(
-        self, train: Questions, test: Questions, targets: Sequence[float]
-    ) -> list[tuple[np.ndarray, ...]]:
+    def trial(self, train: Questions, test: Questions, targets: Sequence[float]) -> list[Tried]:
         """Give the policy these features of the same questions."""
         train_features = self.features.iloc[train.features.index]
         test_features = self.features.iloc[test.features.index]
@@ -202,12 +209,14 @@ class Round(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What learners did on every question, arrays of shape (learners, targets, N)."""
+    """What learners did on every question: arrays of shape (learners, targets, N), and the bar."""
 
     cost: np.ndarray
     accuracy: np.ndarray
     column: np.ndarray  # that was chosen; -1 where a learner names none
     waiting: np.ndarray  # in average answers; NaN where a learner does not return it
+    #: By learner and target: its own way of voting for everyone alike, None for the plain vote.
+    alike: list[list[Alike | None]]
 
 
 def run_folds(
@@ -219,20 +228,19 @@ def run_folds(
     the group of every question.
     """
 
-    def in_fold(job: tuple[int, Fold]) -> list[np.ndarray]:
+    def in_fold(job: tuple[int, Fold]) -> list[list[Tried]]:
         number, fold = job
         teach, score, tried = rounds[number]
-        train = _questions(teach, fold.train, fold.features, member)
-        test = _questions(score, fold.test, fold.features, member)
+        train = _questions(teach, fold.train, fold.features, member, number)
+        test = _questions(score, fold.test, fold.features, member, number)
         of_fold = []
         for name, learner in tried:
             of_fold.append(outcomes(name, learner, train, test, targets))
             bar.update()
         return of_fold
 
-    fields = len(Learned._fields)
-    found = [np.empty((fields, len(one.tried), len(targets), len(member))) for one in rounds]
     jobs = list(product(range(len(rounds)), folds))
+    by_round: list[list[list[list[Tried]]]] = [[] for _ in rounds]  # by fold, learner and target
     with tqdm(
         total=sum(len(rounds[number].tried) for number, _ in jobs),
         desc="evaluating",
@@ -242,13 +250,56 @@ def run_folds(
         ncols=80,  # some terminals do not say their size
         nrows=24,
     ) as bar:
-        for (number, fold), of_fold in zip(jobs, side_by_side(in_fold, jobs), strict=True):
-            found[number][..., fold.test] = np.stack(of_fold, axis=1)
-    return [Learned(*arrays) for arrays in found]
+        for (number, _), of_fold in zip(jobs, side_by_side(in_fold, jobs), strict=True):
+            by_round[number].append(of_fold)
+    return [
+        _joined(one.score, of_folds, folds, len(member))
+        for one, of_folds in zip(rounds, by_round, strict=True)
+    ]
+
+
+def _joined(
+    score: Half, of_folds: list[list[list[Tried]]], folds: Sequence[Fold], n: int
+) -> Learned:
+    """Join what the folds of a round found, by fold, learner and target."""
+
+    def array(field: str) -> np.ndarray:
+        found = np.full((len(of_folds[0]), len(of_folds[0][0]), n), np.nan)
+        for of_fold, fold in zip(of_folds, folds, strict=True):
+            found[..., fold.test] = [[getattr(one, field) for one in of] for of in of_fold]
+        return found
+
+    alike = []
+    for of_learner in zip(*of_folds, strict=True):
+        by_target = zip(*of_learner, strict=True)
+        alike.append([_joined_alike(score, of_target, folds) for of_target in by_target])
+    return Learned(array("cost"), array("accuracy"), array("column"), array("waiting"), alike)
+
+
+def _joined_alike(score: Half, tried: Sequence[Tried], folds: Sequence[Fold]) -> Alike | None:
+    """Join a policy's own way of voting for everyone alike; None if it is the plain vote.
+
+    A policy may weigh votes in one fold and count plain ones in another, whose plans then stand in.
+    """
+    longest = next((one.alike for one in tried if one.alike is not None), None)
+    if longest is None:
+        return None
+    # The plans are numbers of answers, and allowances after them.
+    allowed = len(score.allowed)
+    plans = score.alike.cost.shape[1]
+    numbers = longest.cost.shape[1] - allowed
+    same = [*range(numbers), *range(plans - allowed, plans)]
+    cost = score.alike.cost[:, same]
+    accuracy = score.alike.accuracy[:, same]
+    for one, fold in zip(tried, folds, strict=True):
+        if one.alike is not None:
+            cost[fold.test] = one.alike.cost
+            accuracy[fold.test] = one.alike.accuracy
+    return Alike(cost, accuracy)
 
 
 def _questions(
-    half: Half, rows: np.ndarray, features: pd.DataFrame, member: np.ndarray
+    half: Half, rows: np.ndarray, features: pd.DataFrame, member: np.ndarray, number: int
 ) -> Questions:
     """Return some questions as a learner gets them."""
     return Questions(
@@ -257,6 +308,8 @@ def _questions(
         half.table.take(rows),
         member[rows],
         half.cost,
+        half.allowed,
+        number,
     )
 
 
@@ -266,62 +319,69 @@ def outcomes(
     train: Questions,
     test: Questions,
     targets: Sequence[float],
-) -> np.ndarray:
-    """Try one learner and check what it returns, an array (targets, n) per field of `Learned`."""
+) -> list[Tried]:
+    """Try one learner, check what it returns, and fill in what it leaves out."""
     made = fresh(learner, targets[0])
     if hasattr(made, "trial"):
-        results = list(made.trial(train, test, targets))
+        results = [Tried(*one) if len(one) > 1 else one for one in made.trial(train, test, targets)]
     elif hasattr(made, "more"):
         results = watched(learner, train, test, targets)
     else:
         results = planned(learner, train, test, targets)
     n = len(test.groups)
-    sound = len(results) == len(targets) and all(_is_sound(arrays, n) for arrays in results)
-    if not sound:
+    if len(results) != len(targets) or not all(_is_sound(one, n) for one in results):
         raise ValueError(
             f"learner {name!r} must return, for each of the {len(targets)} targets, "
             f"{n} finite costs of 0 or more and {n} accuracies from 0 to 1, one per question"
         )
-    left_out = (np.full(n, -1.0), np.full(n, np.nan))  # no column, and no waiting
-    rows = [(*arrays, *left_out[len(arrays) - 2 :]) for arrays in results]
-    return np.swapaxes(np.array(rows, dtype=float), 0, 1)
+    none = np.full(n, -1.0)
+    unknown = np.full(n, np.nan)
+    return [
+        one._replace(
+            column=none if one.column is None else one.column,
+            waiting=unknown if one.waiting is None else one.waiting,
+        )
+        for one in results
+    ]
 
 
-def _is_sound(arrays: Sequence[np.ndarray], n: int) -> bool:
+def _is_sound(one: Tried, n: int) -> bool:
     """Whether a trial returned n costs and n accuracies, and perhaps n columns and n waits."""
-    if not 2 <= len(arrays) <= 4 or any(np.shape(array) != (n,) for array in arrays):
+    if len(one) < 2 or any(np.shape(array) != (n,) for array in one[:4] if array is not None):
         return False
-    cost = np.asarray(arrays[0], dtype=float)
-    accuracy = np.asarray(arrays[1], dtype=float)
+    cost = np.asarray(one.cost, dtype=float)
+    accuracy = np.asarray(one.accuracy, dtype=float)
     return bool(((cost >= 0) & (cost < np.inf) & (accuracy >= 0) & (accuracy <= 1)).all())
 
 
 def planned(
     policy: Policy, train: Questions, test: Questions, targets: Sequence[float]
-) -> list[tuple[np.ndarray, ...]]:
+) -> list[Tried]:
     """Fit a policy that plans, and look up its columns in the table of the test."""
+    # The index has the questions' places in the file, which are no feature.
+    features = test.features.reset_index(drop=True)
 
     def fitted(target: float, **options: Any) -> Any:
         made = fresh(policy, target)
         taken = {name: options[name] for name in options if has_fit_parameter(made, name)}
-        made.fit(train.features, train.table, **taken)
+        made.fit(train.features.reset_index(drop=True), train.table, **taken)
         return made
 
-    results: list[tuple[np.ndarray, ...]] = []
+    results: list[Tried] = []
     for_all = None
     if hasattr(fresh(policy, targets[0]), "for_budget"):
         for_all = fitted(targets[0], groups=train.groups)
     for target in targets:
         if for_all is None:
             made = fitted(target, budget=target, groups=train.groups)
-            labels = named = _columns(made, made.predict(test.features), test.table)
+            labels = named = _columns(made, made.predict(features), test.table)
         else:
-            labels = for_all.for_budget(test.features, target)
+            labels = for_all.for_budget(features, target)
             # It does not imitate labels, so its columns are not compared with the oracle's.
             named = np.full(len(labels), -1.0)
         plan = from_labels(labels, train.table.k)
         waits = plan.waiting(test.answers, test.table.budgets)
-        results.append((*plan.outcome(test.table), named, waits))
+        results.append(Tried(*plan.outcome(test.table), named, waits))
     return results
 
 
@@ -338,18 +398,24 @@ def _columns(policy: Any, labels: Any, table: UtilityTable) -> np.ndarray:
 
 
 def watched(
-    policy: Policy, train: Questions, test: Questions, targets: Sequence[float]
-) -> list[tuple[np.ndarray, ...]]:
-    """Fit a policy that watches, and show it the answers of the test."""
+    policy: Policy,
+    train: Questions,
+    test: Questions,
+    targets: Sequence[float],
+    each: Each = map,
+) -> list[Tried]:
+    """Fit a policy that watches, and show it the answers of the test, as `watch` does."""
     # One half may have an answer more than the other; play what both have.
     most = min(train.answers.samples, test.answers.samples)
     average = float(np.mean(train.answers.answer_costs(train.cost)))
-    results: list[tuple[np.ndarray, ...]] = []
+    results: list[Tried] = []
     for target in targets:
         if not results or _takes_budget(policy):
             made = fresh(policy, target / average)  # a rule counts answers, whatever is paid
             made.fit(train.answers)
-            results.append(watch(made, test.answers, most, cost=test.cost))
+            results.append(
+                watch(made, test.answers, most, cost=test.cost, allowed=test.allowed, each=each)
+            )
         else:
             results.append(results[-1])
     return results

@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 
 from adalib.datasets.files import number, numbers, reading
 from adalib.datasets.folds import deal, group_numbers
+from adalib.datasets.responses import Responses
+from adalib.sequential.alike import Alike, played_alike
 from adalib.sequential.evidence import SignalPolicy
 from adalib.sequential.replay import Library
 
@@ -42,6 +44,12 @@ class PricedPolicy(SignalPolicy, Library, ABC):
         """Raise ValueError if the policy has not learned yet."""
         if not hasattr(self, "members"):
             raise ValueError("the policy has learned nothing yet; call its fit first")
+
+    def own_vote(self, answers: Responses, most: int, allowed: np.ndarray) -> Alike | None:
+        count = self.deciding_count
+        if not count.sharpness:
+            return None
+        return played_alike(answers, most, allowed, self.cost, lambda one: count.count(one).value)
 
     @property
     def values(self) -> np.ndarray:

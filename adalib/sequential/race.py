@@ -34,7 +34,7 @@ from adalib.sequential.race_rules import (
     settle_together,
 )
 from adalib.sequential.race_session import RaceSession
-from adalib.sequential.replay import REPLAYS, Mix, in_pieces, mix_for, shares_of
+from adalib.sequential.replay import REPLAYS, Mix, Tried, in_pieces, mix_for, shares_of
 from adalib.sequential.signals import SIGNALS, usual_signals
 from adalib.sequential.signals.base import Lesson
 from adalib.sequential.streams import Streams, make_streams
@@ -395,20 +395,15 @@ class PricedRace(PricedPolicy):
         waiting = mean.clock / self.unit
         return RaceReplay(mean.tokens, mean.accuracy, waiting, mean.finished, mean.started)
 
-    def trial(
-        self, train: Any, test: Any, targets: Sequence[float]
-    ) -> list[tuple[np.ndarray, ...]]:
-        """Learn from ``train``; return cost, accuracy, no column and waiting on ``test``.
-
-        This is what `adalib.held_out` asks of a learner.
-        """
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[Tried]:
+        """Learn from ``train`` and return what it did on ``test``, for `adalib.held_out`."""
         policy = copy(self)
         policy.offered = min(self.offered, train.answers.samples, test.answers.samples)
         policy.fit(train.answers, train.features, train.groups)
         played = policy.replay(test.answers, policy.affordable(targets), test.features)
-        no_column = np.full(len(played.cost), -1.0)
+        alike = policy.own_vote(test.answers, policy.most_answers, test.allowed)
         return [
-            (cost, accuracy, no_column, waiting)
+            Tried(cost, accuracy, waiting=waiting, alike=alike)
             for cost, accuracy, waiting in zip(
                 played.cost.T, played.accuracy.T, played.waiting.T, strict=True
             )

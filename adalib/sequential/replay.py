@@ -107,6 +107,18 @@ class Replay(NamedTuple):
         return list(zip(self.cost.T, self.accuracy.T, strict=True))
 
 
+class Tried(NamedTuple):
+    """What a policy did with unseen questions at one target: what `adalib.held_out` asks for."""
+
+    cost: np.ndarray  #: of every question, as are the next three
+    accuracy: np.ndarray
+    column: np.ndarray | None = None  #: that was chosen, -1 for none
+    waiting: np.ndarray | None = None  #: in average answers; None: they come one by one
+    #: What its way of voting is worth to a plan that treats all questions alike, where it is not
+    #: the plain vote: a better vote is no allocation. An `adalib.sequential.alike.Alike`.
+    alike: Any = None
+
+
 class Library:
     """Base class: rules with what each costs and scores in training."""
 
@@ -118,6 +130,13 @@ class Library:
     def affordable(self, targets: Sequence[float]) -> list[float]:
         """Return the targets as budgets, none below what the cheapest rule costs."""
         return [max(target, float(self.costs.min())) for target in targets]
+
+    def own_vote(self, answers: Responses, most: int, allowed: np.ndarray) -> Any:
+        """Return plans that are the same for everyone with this vote; None if it is the plain one.
+
+        They are every number of answers up to ``most``, and the allowances.
+        """
+        return None
 
 
 class RuleLibrary(Library, ABC):
@@ -187,13 +206,13 @@ class RuleLibrary(Library, ABC):
 
         return Replay(*in_pieces(responses, features, size, outcome))
 
-    def trial(
-        self, train: Any, test: Any, targets: Sequence[float]
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Learn from ``train`` and return cost and accuracy on ``test``, for `adalib.held_out`."""
+    def trial(self, train: Any, test: Any, targets: Sequence[float]) -> list[Tried]:
+        """Learn from ``train`` and return what it did on ``test``, for `adalib.held_out`."""
         # One half may have an answer more than the other; plan for what both have.
         policy: Any = self.limited_to(min(train.answers.samples, test.answers.samples))
         policy.fit(train.answers, train.features, train.groups)
         # These questions may take more tokens than the average.
         budgets = policy.affordable(targets)
-        return policy.replay(test.answers, budgets, test.features).pairs()
+        pairs = policy.replay(test.answers, budgets, test.features).pairs()
+        alike = policy.own_vote(test.answers, int(policy.schedule[-1]), test.allowed)
+        return [Tried(cost, accuracy, alike=alike) for cost, accuracy in pairs]

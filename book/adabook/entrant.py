@@ -12,39 +12,28 @@ import io
 import json
 import os
 import sys
-from copy import deepcopy
-from typing import Any, NamedTuple
-
-
-class Answer(NamedTuple):
-    """One answer that was paid for."""
-
-    answer: str
-    tokens: float | None
-    logprob: float | None
+from typing import Any
 
 
 class Entrant:
-    """One policy that was handed in, and its copies, one for each order of the answers."""
+    """One policy that was handed in."""
 
-    def start(self, source: str, budget: float) -> dict[str, Any]:
-        """Run the file and make its policy; say how it decides."""
-        names: dict[str, Any] = {"__name__": "entry"}
-        exec(compile(source, "entry.py", "exec"), names)
-        found = [one for one in names.values() if _is_policy(one)]
-        if len(found) != 1:
-            raise ValueError(
-                f"the file has {len(found)} classes that decide; write one, with fit and either "
-                "predict or more"
-            )
-        parameters = inspect.signature(found[0]).parameters
+    def start(self, source: str, budget: float, name: str | None = None) -> dict[str, Any]:
+        """Run the file and make a policy, the first one if it has no name; say how it decides."""
+        from adalib.evaluate.policy_files import classes_in
+
+        found = classes_in(source, "entry.py")
+        name = name or next(iter(found))
+        made = found[name]
+        if hasattr(made, "predict") == hasattr(made, "more") or not hasattr(made, "fit"):
+            raise ValueError(f"class {name}: give it fit, and either predict or more")
+        parameters = inspect.signature(made).parameters
         self.budget = budget
-        self.policy = found[0](budget=budget) if "budget" in parameters else found[0]()
-        self.copies: dict[int, Any] = {}
+        self.policy = made(budget=budget) if "budget" in parameters else made()
         return {
-            "name": found[0].__name__,
-            "kind": "plans" if hasattr(found[0], "predict") else "watches",
-            "answers": hasattr(found[0], "answer"),
+            "names": list(found),
+            "kind": "plans" if hasattr(made, "predict") else "watches",
+            "answers": hasattr(made, "answer"),
         }
 
     def plan(self, features: dict, acc: list, cost: list, budgets: list) -> None:
@@ -65,28 +54,16 @@ class Entrant:
 
         self.policy.fit(Responses(**answers))
 
-    def more(self, copy: int, seen: list) -> bool:
-        """Ask a copy of the policy whether to go on."""
-        more = self._copy(copy).more(_seen(seen))
+    def more(self, seen: list) -> bool:
+        """Ask the policy whether to go on."""
+        more = self.policy.more(_seen(seen))
         if str(more) not in ("True", "False"):  # numpy has its own
             raise ValueError(f"returned {more!r}; return True or False")
         return bool(more)
 
-    def answer(self, copy: int, seen: list) -> str:
-        """Ask a copy of the policy for its answer."""
-        return str(self._copy(copy).answer(_seen(seen)))
-
-    def _copy(self, number: int) -> Any:
-        if number not in self.copies:
-            self.copies[number] = deepcopy(self.policy)
-        return self.copies[number]
-
-
-def _is_policy(one: Any) -> bool:
-    """Whether this is a class of the file that learns and decides."""
-    if not inspect.isclass(one) or one.__module__ != "entry" or not hasattr(one, "fit"):
-        return False
-    return hasattr(one, "predict") != hasattr(one, "more")
+    def answer(self, seen: list) -> str:
+        """Ask the policy for its answer."""
+        return str(self.policy.answer(_seen(seen)))
 
 
 def _frame(features: dict) -> Any:
@@ -95,7 +72,9 @@ def _frame(features: dict) -> Any:
     return pd.DataFrame(features["values"], columns=features["columns"])
 
 
-def _seen(seen: list) -> tuple[Answer, ...]:
+def _seen(seen: list) -> tuple:
+    from adalib.sequential.watching import Answer
+
     return tuple(Answer(*one) for one in seen)
 
 
@@ -110,7 +89,7 @@ def serve() -> None:
         reply: dict[str, Any]
         try:
             reply = {"value": getattr(entrant, method)(**words)}
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reply = {"error": f"{method}: {type(error).__name__}: {error}"}
         replies.write(json.dumps(reply, default=repr) + "\n")
         replies.flush()

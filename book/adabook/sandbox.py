@@ -14,6 +14,7 @@ import functools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -58,7 +59,8 @@ def bubblewrap() -> str:
 class Conversation:
     """A process that runs the text of a module: it is sent requests as lines, and replies in lines.
 
-    It is stopped after so many ``seconds``. With ``judge`` it finds adabook, which holds keys and
+    It is stopped after so many ``seconds``, or after so many of the processor's own in ``work``,
+    which a busy machine does not shorten. With ``judge`` it finds adabook, which holds keys and
     brute forces, and without ``data`` no recorded answers. ``as_nobody`` is for root in a container
     of one submission.
     """
@@ -70,6 +72,7 @@ class Conversation:
         judge: bool = False,
         data: bool = True,
         as_nobody: bool = False,
+        work: int | None = None,
     ) -> None:
         self._folder = tempfile.TemporaryDirectory()
         folder = self._folder.name  # its own, where there is no bubblewrap
@@ -93,7 +96,7 @@ class Conversation:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=_limit if sys.platform != "win32" else None,
+            preexec_fn=functools.partial(_limit, work) if sys.platform != "win32" else None,
             **other,
         )
         self._is_late = threading.Event()
@@ -126,7 +129,7 @@ class Conversation:
             line = self._process.stdout.readline(longest)
         except BrokenPipeError:
             line = b""
-        if self._is_late.is_set():
+        if self._is_late.is_set() or (not line and self._worked_too_long()):
             raise TimeoutError
         if not line.endswith(b"\n"):
             self._process.kill()  # what is left of the line would be the next reply
@@ -135,6 +138,14 @@ class Conversation:
         if "error" in reply:
             raise RuntimeError(reply["error"])
         return reply["value"]
+
+    def _worked_too_long(self) -> bool:
+        """Whether the process, which has closed its end, was stopped for its processor time."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(10)
+        stopped = signal.SIGXCPU if sys.platform != "win32" else None
+        # bubblewrap passes a signal on as a shell does.
+        return stopped is not None and self._process.returncode in (-stopped, 128 + stopped)
 
 
 def _walls(judge: bool = True, data: bool = True) -> Iterator[str]:
@@ -161,7 +172,7 @@ def _python() -> Iterator[Path]:
             yield from (place, place.resolve())
 
 
-def _limit() -> None:
+def _limit(work: int | None) -> None:
     """Limit what this process may take; it runs in the child."""
     import resource  # not on Windows, where nothing is limited
 
@@ -174,3 +185,5 @@ def _limit() -> None:
         hard = resource.getrlimit(kind)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (most, most))
+    if work:  # the signal that says so comes a second before the end
+        resource.setrlimit(resource.RLIMIT_CPU, (work, work + 1))

@@ -103,8 +103,7 @@ def test_what_is_seen_is_what_was_paid_for():
             calls.append(seen)
             return len(calls) % 4 != 0
 
-    paid, _ = watch(Nosy(), one, 6)
-    assert set(paid) == {4.0}
+    assert set(watch(Nosy(), one, 6).cost) == {4.0}
     assert len(calls) == 4 * 2 * len(row)
     equal = [0, 1, 0, 3, 1, 5]
     for number, seen in enumerate(calls):
@@ -143,7 +142,7 @@ def test_a_policy_that_remembers_does_not_know_how_a_question_goes_on(answers):
 
 
 def test_the_answer_a_policy_names_takes_the_place_of_the_vote(answers):
-    paid, right = watch(Follows(), answers, 8)
+    paid, right, *_ = watch(Follows(), answers, 8)
     assert set(paid) == {2.0}
     np.testing.assert_allclose(right, answers.values.mean(axis=1))
 

@@ -15,7 +15,7 @@ from adalib.datasets.files import DataError
 from adalib.datasets.populations import Population, beta_population
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
-from adalib.sequential.induction import backward_induction
+from adalib.sequential.induction import backward_induction, cross_fitted
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.published_rules import PEERS, TunedRules
 from adalib.sequential.race import PricedRace
@@ -454,6 +454,14 @@ def test_induction_is_the_recursion_of_the_chapter_on_stopping():
     )
     assert len(set(stops)) >= 3  # early and late
     assert np.array_equal(found[:, 0], stops)
+
+
+@pytest.mark.parametrize(("x", "y"), [(np.nan, 1.0), (1.0, np.nan)])
+def test_a_number_that_is_not_finite_is_not_learned_from(x, y):
+    features, gains = np.ones((1, 6)), np.ones((6, 1))
+    features[0, 3], gains[3, 0] = x, y
+    with pytest.raises(ValueError, match="not finite"):
+        cross_fitted(features, gains, np.arange(6) % 2, 1e-3)
 
 
 def test_a_menu_of_two_is_enough_to_stop_early():

@@ -214,6 +214,31 @@ class TestPolicy:
         with pytest.raises(DataError):
             PricedRace.from_dict(data)
 
+    @pytest.mark.parametrize(
+        ("race", "closes"),
+        [
+            (PlainRace(3, 1), True),
+            (PlainRace(3, 3), True),
+            (PlainRace(3, 0), False),
+            (PlainRace(3, 4), False),
+            (PlainRace(6, 6), True),
+            (PlainRace(4, 4, 2.0, 1, 3, 2), False),  # seven answers, and six may start
+            (PlainRace(3, 3, 2.0, 1, 3, 2), True),
+            (PlainRace(3, 3, 2.0, 3, 3, 6), True),
+            (PlainRace(3, 3, 2.0, 0, 3, 2), False),  # a wave that starts at no finish
+            (PlainRace(3, 3, 2.0, 4, 3, 6), False),  # or at one that waits for it
+            (PlainRace(3, 3, 2.0, 2, 3, 2), False),  # closed where the wave would start
+            (PlainRace(2, 2, 2.0, 2, 3, 6), False),  # closed at a finish that never comes
+        ],
+    )
+    def test_a_saved_plain_race_is_read_only_if_it_closes(self, race, closes):
+        saved = json.loads(json.dumps(race.to_dict()))["plain"]
+        if closes:
+            assert PlainRace.from_dict(saved, 6) == race
+        else:
+            with pytest.raises(ValueError, match="never comes"):
+                PlainRace.from_dict(saved, 6)
+
     def test_what_it_needs(self, halves):
         with pytest.raises(ValueError, match="no signal"):
             PricedRace(("mood",))
