@@ -5,6 +5,7 @@ here. They are loaded on first use, so that ``import adalib`` is quick and a not
 on what it uses. What concerns the paper alone is in `adabook.paper`.
 """
 
+from importlib import import_module
 from typing import Any
 
 import lazy_loader
@@ -22,6 +23,7 @@ _loaded, __dir__, __all__ = lazy_loader.attach(
         "datasets.files": ["DataError"],
         "datasets.responses": ["Prices", "Responses", "first_vote_table"],
         "datasets.menu": ["Menu"],
+        "datasets.passes": ["Passes", "load_passes"],
         "datasets.folds": ["seen_groups"],
         "datasets.loading": ["load"],
         "datasets.populations": ["Population", "beta_population", "flat_null", "two_answer"],
@@ -35,6 +37,7 @@ _loaded, __dir__, __all__ = lazy_loader.attach(
         "learn.curve_policy": ["CurvePolicy"],
         "sequential.priced_stopping": ["PricedStopping"],
         "sequential.race": ["PricedRace"],
+        "sequential.checked": ["CheckedStopping"],
         "sequential.published_rules": ["TunedRules"],
         "evaluate.baselines": ["Plan", "best_mix", "noise_features"],
         "evaluate.intervals": ["mean_interval"],
@@ -51,6 +54,8 @@ _loaded, __dir__, __all__ = lazy_loader.attach(
 
 def __getattr__(name: str) -> Any:
     """Load a public name; one sentence says how to install what it needs."""
+    if name in ("evaluate", "vote"):  # packages that are called for what they do
+        return import_module(f"adalib.{name}")
     try:
         return _loaded(name)
     except ModuleNotFoundError as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.metadata import distributions
+from types import ModuleType
 
 #: The extra of pyproject.toml that installs a library, by the library's name in an import.
 EXTRAS = {
@@ -13,6 +15,20 @@ EXTRAS = {
     **dict.fromkeys(("httpx2", "starlette", "uvicorn"), "serve"),
     **dict.fromkeys(("anywidget", "traitlets"), "notebooks"),
 }
+
+
+class _Package(ModuleType):
+    """A package whose name is also that of a thing to do: a call is told the function."""
+
+    def __call__(self, *args: object, **options: object) -> None:
+        raise TypeError(f"{self.__name__} is a package, not a function: {self._instead}")
+
+
+def tell_callers(package: str, instead: str) -> None:
+    """Let a call of a package say what to call."""
+    module = sys.modules[package]
+    module.__class__ = _Package
+    vars(module)["_instead"] = instead
 
 
 def install_words(extra: str) -> str:

@@ -15,6 +15,11 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overloa
 import numpy as np
 from numpy.typing import ArrayLike
 
+#: The paper's menu: numbers of answers on offer, which its own baselines keep.
+PAPER_MENU = (1, 2, 4, 8, 16)
+#: What we offer to policies that plan. Three and four are in it, since most gains are read there.
+NUMBERS = (1, 2, 3, 4, 5, 7, 9, 12, 16)
+
 ARCHETYPES = ("easy", "responsive", "diminishing", "hard")
 
 _TWO_COSTS = "a UtilityTable has its own costs; leave out cost"
@@ -173,11 +178,12 @@ def takes_table(
     """Let a function of checked arrays be called with any arrays, or with a `UtilityTable`.
 
     So ``frontier(table)`` is ``frontier(table.acc, table.cost)``. Arrays are checked here, once; a
-    `UtilityTable` is checked already.
+    `UtilityTable` is checked already. Sampled answers give the table of their own method.
     """
 
     @wraps(function)
     def checked(acc: Any, *args: Any, **options: Any) -> Any:
+        acc = _table_of(acc)
         if isinstance(acc, UtilityTable):
             if "cost" in options:
                 raise ValueError(f"{_TWO_COSTS}, or name what you mean, such as budget")
@@ -192,6 +198,7 @@ def takes_table(
 
 def arrays_of(acc: ArrayLike | UtilityTable, cost: ArrayLike | None) -> tuple[np.ndarray, ...]:
     """Return checked accuracies and costs, of arrays or of the table in place of the first."""
+    acc = _table_of(acc)
     if isinstance(acc, UtilityTable):
         if cost is not None:
             raise ValueError(_TWO_COSTS)
@@ -199,6 +206,13 @@ def arrays_of(acc: ArrayLike | UtilityTable, cost: ArrayLike | None) -> tuple[np
     if cost is None:
         raise ValueError("there are no costs; give a UtilityTable, or accuracies and their costs")
     return check_table(acc, cost)
+
+
+def _table_of(acc: Any) -> Any:
+    """Return the table that `Responses` or a `Menu` estimate; anything else as it is."""
+    if not (hasattr(acc, "table") and hasattr(acc, "samples")):
+        return acc
+    return acc.table([budget for budget in (1, 2, 4, 8, 16) if budget <= acc.samples])
 
 
 def check_table(

@@ -196,6 +196,19 @@ def test_cards_say_what_the_data_says(name):
     assert written == make_cards.card(name)
 
 
+@pytest.mark.parametrize("name", make_cards.CHECKED)
+def test_cards_of_checked_answers_say_what_the_data_says(name):
+    written = (DATA / "cards" / f"{name}.md").read_text(encoding="utf-8")
+    assert written == make_cards.checked_card(name)
+
+
+def test_checked_answers_are_as_often_right_as_their_sources_say():
+    shares = {name: adalib.load_passes(name).rates.mean() for name in make_cards.CHECKED[1:]}
+    assert shares == pytest.approx({"game24-cot": 0.040, "game24-standard": 0.073}, abs=6e-4)
+    solved = [(adalib.load_passes(name).passed > 0).sum() for name in make_cards.CHECKED[1:]]
+    assert solved == [49, 33]
+
+
 def test_the_recorded_transfer_can_be_computed_again():
     old, new = "word-fewshot", "word-hot"
     (again,) = record_transfer.moved(adalib.load(old), adalib.load(new), ["refit"])

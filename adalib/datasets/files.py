@@ -16,12 +16,17 @@ import math
 import os
 import zlib
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+try:
+    import fcntl
+except ImportError:  # Windows; there, two programs on one file are not noticed
+    fcntl = None  # type: ignore[assignment]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP_MARK = b"\x1f\x8b"
@@ -152,7 +157,7 @@ def kind_of(value: Any) -> str:
         dict: "an object",
         type(None): "null",
     }
-    return names[type(value)]
+    return names.get(type(value), f"a {type(value).__name__}")
 
 
 def write_lines(path: str | os.PathLike, records: Iterable[dict[str, Any]]) -> None:
@@ -209,6 +214,32 @@ def written(path: str | os.PathLike) -> Iterator[BufferedIOBase]:
     finally:
         with suppress(OSError):
             draft.unlink()  # which is still there after an error alone
+
+
+def held(path: str | os.PathLike, taken: str, mend: str = "") -> ExitStack:
+    """Hold a file for this program until what is returned is closed, or the program ends.
+
+    DataError says ``taken`` if another program has it, and ``mend`` if it cannot be written.
+    """
+    stack = ExitStack()
+    if fcntl is None:
+        return stack
+    try:
+        # Not the file itself, which every record replaces.
+        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be written ({error.strerror}); check its folder and who owns it{mend}"
+        ) from None
+    stack.callback(os.close, lock)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        stack.close()
+        raise DataError(taken) from None
+    except OSError:  # a file system without locks
+        pass
+    return stack
 
 
 @contextmanager

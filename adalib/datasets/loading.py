@@ -13,6 +13,8 @@ tokens.
 Where questions have different numbers of answers, the first ones of each are used, as many as every
 question has. More would be chosen by whatever made the file ask on.
 
+The same may come as a table: a CSV or Parquet file, a DataFrame or a list of records (`rows`).
+
 Every error names the file, the line and what to do.
 """
 
@@ -38,6 +40,7 @@ from adalib.datasets.responses import (
     QuestionWithFeatures,
     Responses,
 )
+from adalib.datasets.rows import is_table, records_of, table_records
 
 #: One line of a file: its place in words, its number and its record.
 Line = tuple[str, int, dict[str, Any]]
@@ -167,18 +170,18 @@ def bundled() -> list[str]:
     )
 
 
-def load(
-    name_or_path: str | os.PathLike, texts: str | os.PathLike | None = None
-) -> Responses | Menu:
-    """Load a bundled setting by its name, or a JSON Lines file of your own by its path.
+def load(name_or_path: Any, texts: str | os.PathLike | None = None) -> Responses | Menu:
+    """Load a bundled setting by its name, or answers of your own from a file or a table.
 
     Explained in the chapter "One question, many answers".
 
     Parameters
     ----------
-    name_or_path : str or path
-        The name of a bundled setting, or a ``.jsonl`` or ``.jsonl.gz`` file with one question per
-        line. ``gsm8k`` and ``math`` are short for ``gsm8k-qwen15`` and ``math-qwen15``.
+    name_or_path : str, path, DataFrame or list of dict
+        The name of a bundled setting (``gsm8k`` and ``math`` are short for ``gsm8k-qwen15`` and
+        ``math-qwen15``), or a ``.jsonl`` or ``.jsonl.gz`` file with one question per line. Or a
+        table: a ``.csv`` or ``.parquet`` file, a DataFrame or a list of records, with a row per
+        question and its ``answers`` in a list, or a row per ``answer``.
     texts : path, optional
         Your copy of a benchmark's file, which restores the texts of its questions. They are not
         bundled: there a question is its id, and policies learn from numbers that were computed from
@@ -200,7 +203,13 @@ def load(
     >>> answers = load("gsm8k")
     >>> answers.n, answers.samples
     (300, 96)
+    >>> question = {"id": "q1", "question": "2 + 2?", "gold": "4", "answers": ["4", "5"]}
+    >>> len(load([question]))
+    1
     """
+    if not isinstance(name_or_path, str | os.PathLike):
+        source = "the DataFrame" if hasattr(name_or_path, "to_dict") else "the list"
+        return _from_lines(source, list(records_of(name_or_path, source)), texts)
     name = os.fspath(name_or_path)
     name = _SHORT_NAMES.get(name, name)
     names = bundled()
@@ -208,12 +217,21 @@ def load(
     if path.name == name and not path.suffix and not path.exists():
         raise DataError(
             f"{name}: is neither a bundled setting ({', '.join(names) or 'none here'}) nor a file; "
-            "give one of these names, or the path of a .jsonl or .jsonl.gz file"
+            "give one of these names, or the path of a .jsonl, .csv or .parquet file"
         )
-    records = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
+    if is_table(path.name):
+        return _from_lines(name, table_records(path), texts)
+    lines = [(f"{path}, line {number}", number, record) for number, record in read_lines(path)]
+    return _from_lines(name, lines, texts)
+
+
+def _from_lines(
+    name: str, records: list[Line], texts: str | os.PathLike | None
+) -> Responses | Menu:
+    """Check records, and put them together."""
     if not records:
         raise DataError(
-            f"{path}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line"
+            f"{name}: holds no questions; write one JSON object with {', '.join(REQUIRED)} a line"
         )
     if texts is not None:
         _add_texts(records, texts)

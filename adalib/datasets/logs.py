@@ -87,9 +87,12 @@ def questions_of(samples: Sequence[Sample], most: int | None = None) -> list[dic
     kept_answers = most or max(counts, key=lambda count: (counts[count], count))
     kept = [group[:kept_answers] for group in groups.values() if len(group) >= kept_answers]
     if len(kept) < len(groups):
+        lost = {group[0].task for group in groups.values()} - {group[0].task for group in kept}
+        tasks = " and ".join(f"the task {task!r}" for task in sorted(lost) if task)
         warnings.warn(
             f"left out {len(groups) - len(kept)} of {len(groups)} questions, which have fewer than "
-            f"{kept_answers} answers; --samples changes the number",
+            f"{kept_answers} answers{f', and with them all of {tasks}' if tasks else ''}; "
+            f"--samples {min(counts)} keeps every question",
             stacklevel=2,
         )
     if not kept:

@@ -197,6 +197,10 @@ class Responses:
         more = "".join(f", {name}" for name in [*fields, *self.extras])
         return f"<Responses {self.source}: {self.n:,} questions, {self.samples} answers each{more}>"
 
+    def __len__(self) -> int:
+        """Number of questions."""
+        return self.n
+
     @property
     def n(self) -> int:
         """Number of questions."""

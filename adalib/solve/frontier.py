@@ -135,14 +135,14 @@ class Frontier:
         if cost.ndim == 1:
             keys[:] = steps.keys
             keys.sort()
-            rise = (cost[steps.codes.high] - cost[steps.codes.low]).take(steps.codes.read(keys))
+            extra = (cost[steps.codes.high] - cost[steps.codes.low]).take(steps.codes.read(keys))
         else:
             order = _order(steps.keys)
             steps.keys.take(order, out=keys, mode="clip")  # the default would copy once more
-            rise = _own_rises(steps, cost).take(order)
+            extra = _own_extras(steps, cost).take(order)
         n = len(acc)
-        path_cost = _running_mean(float(cost[..., 0].mean()), rise, n)
-        gain = np.multiply(np.negative(keys), rise, out=rise)  # a key is minus a slope
+        path_cost = _running_mean(float(cost[..., 0].mean()), extra, n)
+        gain = np.multiply(np.negative(keys), extra, out=extra)  # a key is minus a slope
         path_accuracy = _running_mean(average(acc, steps.start), gain, n)
         points = _breakpoints(keys, max(TIE, steps.codes.precision))
         return cls(
@@ -179,6 +179,8 @@ class Frontier:
         >>> best.labels, best.cost, best.split
         (array([1, 0]), 1.5, Split(row=1, low=0, high=1, share=0.5))
         """
+        if isinstance(budget, str):
+            raise ValueError(f"the budget is the text {budget!r}; give a number, without quotes")
         if not np.isfinite(budget):
             raise ValueError(f"the budget is {budget}; give a finite number")
         budget = float(budget)
@@ -278,7 +280,7 @@ def _running_mean(first: float, added: np.ndarray, n: int) -> np.ndarray:
     return total
 
 
-def _own_rises(steps: HullSteps, cost: np.ndarray) -> np.ndarray:
+def _own_extras(steps: HullSteps, cost: np.ndarray) -> np.ndarray:
     """Return what every step adds to the cost of its question, where each has its own costs."""
     code = steps.codes.read(steps.keys)
     row_begins = steps.rows * cost.shape[1]

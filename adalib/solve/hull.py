@@ -6,8 +6,8 @@ few hundred points. The questions of a table walk together: they start at their 
 go, each time, along the steepest line to a more expensive one. For one question the walk is ::
 
     while column < K - 1:
-        rise = cost[column + 1 :] - cost[column]
-        slopes = (acc[column + 1 :] - acc[column]) / rise
+        extra = cost[column + 1 :] - cost[column]
+        slopes = (acc[column + 1 :] - acc[column]) / extra
         if slopes.max() <= 0:
             break
         column += 1 + int(slopes.argmax())
@@ -221,10 +221,10 @@ def _steepest(
     ``value`` and ``price`` begin at that column. A step counts if it would gain more than `TIE`
     when it kept its slope up to the last column.
     """
-    rise = price[1:] - price[0]
+    extra = price[1:] - price[0]
     # Of columns that cost the same the best was taken already, so the others gain nothing.
-    np.copyto(rise, np.inf, where=rise <= 0)
+    np.copyto(extra, np.inf, where=extra <= 0)
     keys = value[0] - value[1:]
-    keys *= 1 / rise
+    keys *= 1 / extra
     codes.write(keys, codes.code[low, low + 1 :, None])
-    return keys.min(axis=0), np.minimum(-TIE / rise[-1], _FLATTEST_KEY)
+    return keys.min(axis=0), np.minimum(-TIE / extra[-1], _FLATTEST_KEY)

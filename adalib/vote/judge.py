@@ -46,11 +46,18 @@ _LATEX = [replace(_BASE, normalization_config=replace(_BASE.normalization_config
 _VARIABLE = (sympy.Symbol, AppliedUndef)
 _lock = threading.Lock()  # neither the parser nor the precision of mpmath is made for threads
 
+_whose = threading.local()  # .ours in a thread that reads a formula here, and nowhere else
+
 full_parse = PSParser.math
 
 
 def in_two_stages(parser: Any) -> Any:
-    """Parse with ANTLR's fast prediction, which is right if it succeeds, else with the full one."""
+    """Parse with ANTLR's fast prediction, which is right if it succeeds, else with the full one.
+
+    Another thread, which asks math-verify for itself at the same time, gets the full one alone.
+    """
+    if not getattr(_whose, "ours", False):
+        return full_parse(parser)
     parser._interp.predictionMode = PredictionMode.SLL
     try:
         return full_parse(parser)
@@ -63,11 +70,11 @@ def in_two_stages(parser: Any) -> Any:
 @contextmanager
 def _two_stages() -> Iterator[None]:
     """Parse in two stages; other users of the parser see no change."""
-    PSParser.math = in_two_stages
+    PSParser.math, _whose.ours = in_two_stages, True
     try:
         yield
     finally:
-        PSParser.math = full_parse
+        PSParser.math, _whose.ours = full_parse, False
 
 
 def _parsed(text: str) -> list:

@@ -126,6 +126,17 @@ def test_a_question_with_too_few_answers_is_left_out(converted):
         converted("inspect", [log], samples=4)
 
 
+def test_a_task_that_is_left_out_is_named_with_what_keeps_it(converted):
+    log = inspect_log("inspect.json.gz")
+    repeats = max(sample["epoch"] for sample in log["samples"])
+    short = {**log, "eval": {**log["eval"], "task": "short"}}
+    short["samples"] = [sample for sample in log["samples"] if sample["epoch"] < repeats]
+    whole = len({sample["id"] for sample in log["samples"]})
+    with pytest.warns(UserWarning, match=f"all of the task 'short'; --samples {repeats - 1} keeps"):
+        assert converted("inspect", [log], [short]).n == whole
+    assert converted("inspect", [log], [short], samples=repeats - 1).n == 2 * whole
+
+
 def test_rows_of_spend_logs(converted):
     """The table keeps the messages in the request, and all of it as texts."""
     rows = [

@@ -146,6 +146,17 @@ def test_what_is_set_aside_can_be_joined_again():
         assert getattr(votes, name).tolist() == getattr(FULL, name).tolist()
 
 
+@pytest.mark.parametrize("without", [0, 1])
+def test_classes_of_a_part_are_no_classes_of_the_whole(without):
+    parts = list(with_class_numbers(FULL).set_aside(1))
+    assert all("classes" in part.extras for part in parts)
+    assert "classes" in joined(*parts).extras
+    parts[without] = replace(parts[without], extras={})
+    again = joined(*parts)
+    assert "classes" not in again.extras
+    np.testing.assert_array_equal(again.classes, replace(again, extras={}).classes)
+
+
 def test_halves_have_the_classes_of_a_new_comparison():
     drawn = (
         np.random.default_rng(0).choice(["", "7", "1/2", "0.5", "8", "x"], size=(60, 9)).tolist()

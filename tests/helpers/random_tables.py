@@ -3,6 +3,7 @@ For those of policies, one whose curves a feature tells, and answers of many len
 
 import functools
 import itertools
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -57,6 +58,17 @@ def budgets_for(found, rng, count):
         found.cost[-1] + 1.0,
         *np.maximum(inside, found.cost[0]),
     ]
+
+
+@contextmanager
+def showing(**case):
+    """Print a table, in a form to paste, below what fails on it."""
+    try:
+        yield
+    except Exception as error:
+        for name, value in case.items():
+            error.add_note(f"{name} = {np.asarray(value).tolist()}")
+        raise
 
 
 def allocations(acc, cost):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tables import KINDS, averages, budgets_for, random_table, tables
+from random_tables import KINDS, averages, budgets_for, random_table, showing, tables
 
 from adabook.highs import lp_solution
 from adalib.datasets.loading import load
@@ -60,17 +60,20 @@ def test_equals_the_linear_programme(kind):
         acc, cost = random_table(kind, *SHAPES[trial % len(SHAPES)], rng)
         found = frontier(acc, cost)
         for budget in budgets_for(found, rng, 1)[trial % 2 :: 2]:
-            best = found.at(budget)
-            check_allocation(acc, cost, best)
-            reference = lp_solution(acc, cost, budget)
-            assert best.bound == pytest.approx(reference.value, abs=1e-9)
-            assert np.interp(budget, found.cost, found.accuracy) == pytest.approx(
-                reference.value, abs=1e-9
-            )
-            # A vertex splits at most one question, over two columns.
-            fractional = (np.abs(reference.shares - reference.shares.round()) > 1e-7).sum(axis=1)
-            assert (fractional > 0).sum() <= 1
-            assert fractional.max() <= 2
+            with showing(acc=acc, cost=cost, budget=budget):
+                best = found.at(budget)
+                check_allocation(acc, cost, best)
+                reference = lp_solution(acc, cost, budget)
+                assert best.bound == pytest.approx(reference.value, abs=1e-9)
+                assert np.interp(budget, found.cost, found.accuracy) == pytest.approx(
+                    reference.value, abs=1e-9
+                )
+                # A vertex splits at most one question, over two columns.
+                fractional = (np.abs(reference.shares - reference.shares.round()) > 1e-7).sum(
+                    axis=1
+                )
+                assert (fractional > 0).sum() <= 1
+                assert fractional.max() <= 2
 
 
 def plain_frontier(acc, cost):

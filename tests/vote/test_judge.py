@@ -7,11 +7,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import math_verify.parser
 import numpy as np
 import pytest
 import sympy
+from antlr4.atn.PredictionMode import PredictionMode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,6 +132,23 @@ def test_the_libraries_stay_as_they_were_for_others():
     after = (judge.PSParser.math, math_verify.parser.TIMEOUT_WARNING_SHOWN)
     assert before == after
     assert judge.PSParser.math.__module__.startswith("latex2sympy2_extended")
+
+
+def test_the_quick_parse_is_for_our_own_thread(monkeypatch):
+    modes = []
+
+    def ask():
+        interpreter = SimpleNamespace(predictionMode="as it was")
+        judge.PSParser.math(SimpleNamespace(_interp=interpreter))
+
+    monkeypatch.setattr(judge.PSParser, "math", judge.full_parse)
+    monkeypatch.setattr(judge, "full_parse", lambda one: modes.append(one._interp.predictionMode))
+    with judge._two_stages():
+        other = threading.Thread(target=ask)
+        other.start()
+        other.join()
+        ask()
+    assert modes == ["as it was", PredictionMode.SLL]
 
 
 def test_another_thread_is_answered_in_silence(capfd, caplog):
