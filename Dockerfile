@@ -8,5 +8,5 @@ RUN for wheel in /tmp/*.whl; do pip install --no-cache-dir "$wheel[serve]"; done
 USER adalib
 EXPOSE 8081
 HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8081/health')"]
-ENTRYPOINT ["adalib", "serve", "/router", "--host", "0.0.0.0", "--port", "8081"]
+ENTRYPOINT ["adalib", "serve", "/router", "--host", "0.0.0.0", "--allow-host", "localhost", "--port", "8081"]
 CMD ["--help"]

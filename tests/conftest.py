@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from browser import FLAGS, PATIENCE, environment, find_browser
 from bs4 import BeautifulSoup
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 import adalib
 import contents
@@ -27,8 +27,10 @@ from adalib.cli import main
 
 # The same cases on every machine and every run: a failure is then about the change, never about the
 # day. HYPOTHESIS_PROFILE=explore draws fresh ones.
-settings.register_profile("steady", derandomize=True, deadline=None)
-settings.register_profile("explore", deadline=None, print_blob=True)
+# A failure prints its table; an explanation would point into the libraries that read it.
+PHASES = [phase for phase in Phase if phase is not Phase.explain]
+settings.register_profile("steady", derandomize=True, deadline=None, phases=PHASES)
+settings.register_profile("explore", deadline=None, phases=PHASES, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 # Its checks tell what they compared, as those of a test do.
@@ -69,11 +71,20 @@ def site(folder: Path):
         running.shutdown()
 
 
+#: What stands for a whole book: its pages, a browser, and the files whose tests take longest.
+WHOLE = {"html", "browser"}
+LONG = {"test_competition", "test_grade", "test_heldout", "test_lean_install", "test_recorded"}
+LONG |= {"test_server", "test_tasks", "test_theorems"}
+
+
 def pytest_collection_modifyitems(items):
-    """Run every docstring's example in a thread of its own, where it may start a loop."""
+    """Run every docstring's example in a thread of its own, where it may start a loop; mark what
+    `make quick` leaves out."""
     for item in items:
         if isinstance(item, pytest.DoctestItem):
             item.runtest = functools.partial(in_own_thread, item.runtest)
+        if WHOLE & set(getattr(item, "fixturenames", ())) or item.path.stem in LONG:
+            item.add_marker("whole")
 
 
 def toc_pages() -> list[str]:
@@ -84,13 +95,8 @@ def toc_pages() -> list[str]:
 
 @functools.cache
 def prose(name: str) -> str:
-    """The Markdown of a notebook's page as it is kept, an empty line between two cells."""
-    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells
-    return "\n\n".join(
-        cell.source
-        for cell in cells
-        if cell.cell_type == "markdown" and "remove-cell" not in cell.metadata.get("tags", [])
-    )
+    """The Markdown of a notebook's page as it is kept."""
+    return contents.Page(f"notebooks/{name}", "", ROOT).prose
 
 
 def live_cells(path: Path) -> list[tuple[str, bool, bool]]:

@@ -15,6 +15,7 @@ import adalib
 
 #: Folders of data/ that no chapter reads.
 STAYS = {"scripts", "pilot", "checks"}
+PACKED = ("adalib", "book/adabook", "data")
 
 
 def shipped(folder: str) -> set[str]:
@@ -41,7 +42,13 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else():
         | {f"adalib/{path}" for path in shipped("data") if path.split("/")[1] not in STAYS}
     )
     packed = {path for path in held if ".dist-info/" not in path}
-    assert packed == expected, "name their kinds under package-data in pyproject.toml"
+    packed_at = wheels[0].stat().st_mtime
+    sources = [ROOT / path for name in PACKED for path in shipped(name)]
+    newer = [path for path in sources if path.stat().st_mtime > packed_at]
+    mend = "name their kinds under package-data in pyproject.toml"
+    if newer:
+        mend = f"the wheel in dist/ is older than {newer[0].relative_to(ROOT)}: run `make wheel`"
+    assert packed == expected, mend
 
 
 def test_nobody_is_told_to_install_the_package_of_another():

@@ -6,7 +6,6 @@ edition can be written without Sphinx.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,14 +15,11 @@ from sphinx_exercise.nodes import exercise_enumerable_node, exercise_subtitle
 from sphinx_proof.nodes import unenumerable_node
 
 from contents import Page
+from press.printed_numbers import printed_markup
 
 FACTS = "facts.json"
 # How JupyterLab names a heading; a page has curved marks for straight ones.
 _AS_TYPED = str.maketrans("‘’“” ", "''\"\"-")
-# A caption that the build has numbered.
-_CAPTION = re.compile(
-    r'<(figcaption|caption|p)\b[^>]*><a class="adalib-number"[^>]*>(.*?)</a>(.*?)</\1>', re.S
-)
 
 
 def gather(
@@ -88,10 +84,15 @@ def _captions(doctree: nodes.document, page: Page) -> dict[str, list[str]]:
     captions: dict[str, list[str]] = {}
     cells = page.cells
     for cell in doctree.findall(lambda node: _is_part(node, "cell_code")):
-        for markup in map(nodes.raw.astext, cell.findall(nodes.raw)):
-            for kind, number, words in _CAPTION.findall(markup.replace("&#x27;", "'")):
-                itself = kind == "caption" or "adalib-drawing" in markup
-                caption = f"<b>{number}</b>{'' if itself else words}"
+        for shown in cell.findall(nodes.raw):
+            itself = "adalib-drawing" in shown.astext()
+            for number, words in shown.get("captions", ()):
+                told = (
+                    ""
+                    if itself or not words
+                    else " " + printed_markup(words.replace("&#x27;", "'"))
+                )
+                caption = f"<b>{number}</b>{told}"
                 captions.setdefault(cells[cell["cell_index"]]["id"], []).append(caption)
     return captions
 

@@ -15,7 +15,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from contents import Page, spelled
-from editions.text import Block, Work, blocks, cited, references, spelled_out
+from directives import Block, blocks
+from editions.text import Work, cited, references, spelled_out
 
 _ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<([^`>]*)>)?`")
 _TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
@@ -188,8 +189,7 @@ def live_notebook(
     cells = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            if "slideshow" not in cell.metadata:  # the text of a slide, for a projector
-                cells += _live_texts(cell, book)
+            cells += _live_texts(cell, book)
             continue
         cell = NotebookNode({**cell, "metadata": NotebookNode(cell.metadata)})
         if HIDDEN & set(cell.metadata.get("tags", [])):

@@ -1,8 +1,9 @@
-"""Slides: a deck per chapter, from the cells that its notebook marks for it, as one file.
+"""Slides: a deck per chapter, from its list of slides and the cells of its page, as one file.
 
-Cells are marked as Jupyter does it, by ``slide_type`` in the ``slideshow`` part of their metadata:
-a Markdown cell of type ``slide`` begins a slide, a ``fragment`` appears on it at the next key,
-``notes`` are the speaker's, and any other cell stays on the page. The built page gives the outputs.
+`notebooks/slides/02_oracle.yml` lists the slides of `notebooks/02_oracle.ipynb`. A slide has a
+``title``, and if it needs them a ``text`` that the class sees at once, a ``cell`` of the chapter,
+named by its id, and words (``then``) that appear at the next key, and the speaker's ``notes``. A
+first entry without a title belongs to the chapter's own. The built page gives the outputs.
 A deck holds its styles, fonts, scripts and figures, and needs neither the book nor a network.
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import yaml
 from bs4 import BeautifulSoup
 from bs4.element import Tag
 from markdown_it import MarkdownIt
@@ -31,6 +33,7 @@ from editions.text import spelled_out
 from editions.writing import read_values
 from mathml import to_mathml
 
+_KEYS = ("title", "text", "cell", "then", "notes")
 _FOLDED = {"hide-input", "remove-input"}
 # Scripts for a page that is read.
 _LEFT_OUT = re.compile(r"/(?:exercises|live|progress|search|quiz|reachable)\.js")
@@ -71,10 +74,9 @@ class Slide:
     notes: list[str] = field(default_factory=list)
 
 
-def slide_type(cell: Mapping) -> str:
-    """Return what a cell is on the slides, and "" if it is not on them."""
-    kind = cell["metadata"].get("slideshow", {}).get("slide_type", "")
-    return "" if kind in ("-", "skip") else kind
+def deck_source(page: Page) -> Path:
+    """The file that lists the slides of a chapter; many pages have none."""
+    return page.root / "notebooks" / "slides" / f"{page.stem}.yml"
 
 
 def deck_title(page: Page) -> str:
@@ -87,41 +89,62 @@ def slides(
 ) -> list[Slide]:
     """Read the slides of a chapter; ``built`` is its page, ``values`` the numbers it may quote."""
     cut = [Slide(deck_title(page))]
+    cells = {cell["id"]: cell for cell in page.cells}
     outputs = _outputs(page, built)
-    for place, cell in enumerate(page.cells):
-        kind = slide_type(cell)
-        if not kind:
-            continue
-        where = f"{page.path}, cell {cell['id']}"
-        if kind not in ("slide", "fragment", "notes"):
-            raise ValueError(f"{where}: is a {kind!r}; make it a slide, a fragment or notes")
-        source = cell["source"]
-        if cell["cell_type"] == "code":
-            if kind != "fragment":
-                raise ValueError(f"{where}: holds code; make it a fragment of a slide above it")
-            if place not in outputs:
-                raise ValueError(f"{where}: is not on the page; take away its tag remove-cell")
-            output = outputs[place]
-            cut[-1].fragments.append(_shown(cell, source, output))
+    for where, entry in _entries(deck_source(page)):
+        texts = {
+            key: _rendered(spelled(spelled_out(entry[key].strip(), values), chapters, where))
+            for key in ("text", "then", "notes")
+            if key in entry
+        }
+        if "title" in entry:
+            cut.append(Slide(entry["title"]))
+        slide = cut[-1]
+        slide.shown += [texts["text"]] if "text" in texts else []
+        if "cell" in entry:
+            if entry["cell"] not in outputs:
+                raise ValueError(
+                    f"{where}: names the cell {entry['cell']!r}, and the page of {page.path.name} "
+                    f"shows no code of that id: name one of {', '.join(outputs)}"
+                )
+            cell, output = cells[entry["cell"]], outputs[entry["cell"]]
+            slide.fragments.append(_shown(cell, output))
             captions = output.select("figcaption") if output else []
-            cut[-1].notes.extend(f"<p>{caption.decode_contents()}</p>" for caption in captions)
-            continue
-        if kind == "slide":
-            heading, _, source = source.partition("\n")
-            if not heading.startswith("## "):
-                raise ValueError(f"{where}: begins without a heading; write one, such as ## Price")
-            cut.append(Slide(heading.removeprefix("## ")))
-        text = _rendered(spelled(spelled_out(source.strip(), values), chapters, where))
-        parts = {"slide": cut[-1].shown, "fragment": cut[-1].fragments, "notes": cut[-1].notes}
-        parts[kind].append(text)
+            slide.notes += [f"<p>{caption.decode_contents()}</p>" for caption in captions]
+        slide.fragments += [texts["then"]] if "then" in texts else []
+        slide.notes += [texts["notes"]] if "notes" in texts else []
     return cut
 
 
-def _outputs(page: Page, built: BeautifulSoup) -> dict[int, Tag | None]:
-    """What the code cells of a chapter printed and drew, by their places in the notebook."""
+def _entries(file: Path) -> list[tuple[str, dict[str, str]]]:
+    """The slides that a file lists, each with the words that say where it stands."""
+    try:
+        listed = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ValueError(
+            f"{file}, line {line}: {error.problem}; put the text below its key, after |-"
+        ) from None
+    if not isinstance(listed, list):
+        raise ValueError(f"{file}: is no list of slides; begin each with a hyphen")
+    entries = []
+    for number, entry in enumerate(listed, 1):
+        where = f"{file}, slide {number}"
+        if not isinstance(entry, dict) or not entry.keys() <= set(_KEYS):
+            raise ValueError(f"{where}: has something else than {', '.join(_KEYS)}; take it out")
+        if strange := [key for key, value in entry.items() if not isinstance(value, str)]:
+            raise ValueError(f"{where}: its {strange[0]} is no text; put it in quotation marks")
+        if number > 1 and "title" not in entry:
+            raise ValueError(f"{where}: has no title; write one, such as  title: Price")
+        entries.append((where, entry))
+    return entries
+
+
+def _outputs(page: Page, built: BeautifulSoup) -> dict[str, Tag | None]:
+    """What the code cells of a chapter printed and drew on its page, by their ids."""
     printed = [
-        place
-        for place, cell in enumerate(page.cells)
+        cell["id"]
+        for cell in page.cells
         if cell["cell_type"] == "code" and "remove-cell" not in cell["metadata"].get("tags", [])
     ]
     shown = built.select("article.bd-article div.cell")
@@ -130,15 +153,13 @@ def _outputs(page: Page, built: BeautifulSoup) -> dict[int, Tag | None]:
             f"{page.path}: has {len(printed)} code cells for its page, and the built page has "
             f"{len(shown)}; run `make book` again"
         )
-    return {
-        place: cell.select_one(".cell_output") for place, cell in zip(printed, shown, strict=True)
-    }
+    return {id_: cell.select_one(".cell_output") for id_, cell in zip(printed, shown, strict=True)}
 
 
-def _shown(cell: Mapping, source: str, output: Tag | None) -> str:
+def _shown(cell: Mapping, output: Tag | None) -> str:
     """A code cell on a slide: its program, unless the page folds it, and its output."""
     folded = _FOLDED & set(cell["metadata"].get("tags", []))
-    program = "" if folded else highlight(essential(source), PythonLexer(), HtmlFormatter())
+    program = "" if folded else highlight(essential(cell["source"]), PythonLexer(), HtmlFormatter())
     return program + (str(output) if output else "")
 
 
@@ -177,7 +198,7 @@ def deck(page: Page, built: Path, values: Mapping[str, str], chapters: Mapping[s
         built.parent / _address(str(tag["href"])) for tag in soup.select('link[rel="stylesheet"]')
     ]
     sheets += [files / "fonts" / "all.css", files / "deck.css"]
-    scripts = [built.parent / _address(str(tag["src"])) for tag in _scripts(soup)]
+    scripts = [built.parent / address for address in _scripts(soup)]
     cut = slides(page, soup, values, chapters)
     shown = BeautifulSoup("\n".join(map(_section, cut)), "html.parser")
     _stand_alone(shown, built.parent)
@@ -206,14 +227,15 @@ def _address(reference: str) -> str:
     return reference.partition("?")[0]
 
 
-def _scripts(soup: BeautifulSoup) -> list[Tag]:
-    """The book's own scripts that draw or play something on a slide."""
-    found = soup.select("head script[src], body > script[src]")
-    return [
-        tag
-        for tag in found
-        if tag.get("defer") == "defer" and not _LEFT_OUT.search(str(tag["src"]))
-    ]
+def _scripts(soup: BeautifulSoup) -> list[str]:
+    """The addresses of the book's own scripts that draw or play something on a slide."""
+    found = []
+    for tag in soup.select("head script[src][defer=defer], body > script[src][defer=defer]"):
+        address = _address(str(tag["src"]))
+        parts = str(tag.get("data-parts", "")).split()  # of book/press/bundles.py
+        folder = address.rpartition("/")[0]
+        found += [f"{folder}/{part}" for part in parts] or [address]
+    return [address for address in found if not _LEFT_OUT.search(address)]
 
 
 def _style(file: Path) -> str:
@@ -223,9 +245,8 @@ def _style(file: Path) -> str:
 
 
 def _script(file: Path) -> str:
-    """A script inside the page; it finds nothing next to itself there."""
+    """A script inside the page."""
     text = file.read_text(encoding="utf-8")
-    text = text.replace("document.currentScript.src", "document.baseURI")
     return "<script>" + text.replace("</script", "<\\/script") + "</script>"
 
 
@@ -253,7 +274,7 @@ def _section(slide: Slide) -> str:
 
 
 def write_decks(root: Path, executed: Path, built: Path, target: Path) -> list[Path]:
-    """Write a deck for every chapter that marks slides, and a list of them.
+    """Write a deck for every chapter that has a list of slides, and a list of the decks.
 
     ``root`` holds ``_toc.yml``, ``executed`` the numbers of a build, ``built`` its pages.
     """
@@ -263,7 +284,7 @@ def write_decks(root: Path, executed: Path, built: Path, target: Path) -> list[P
     written = []
     lines = []
     for page in pages(root):
-        if not any(map(slide_type, page.cells)):
+        if not deck_source(page).exists():
             continue
         text = deck(page, built / f"{page.name}.html", values, chapters)
         written.append(target / f"{page.stem}.html")

@@ -1,62 +1,16 @@
-"""The texts of the book as data: MyST blocks, with quoted numbers and citations spelled out."""
+"""The texts of the book with quoted numbers and citations spelled out."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-_OPEN = re.compile(r"(?P<fence>:{3,}|`{3,})\{(?P<name>[\w:-]+)\} *(?P<argument>.*)")
-_OPTION = re.compile(r":(?P<key>[\w-]+): *(?P<value>.*)")
 _GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")
 _CITE = re.compile(r"\{cite(?::([pt]))?\}`([\w:,\s-]+)`")
 # Where a work appeared: the first of these fields that an entry has.
 _WHERE = ("journal", "booktitle", "publisher", "howpublished", "note", "url")
-
-
-@dataclass(frozen=True)
-class Block:
-    """A directive: its name, its argument, the text inside, and its options."""
-
-    name: str
-    argument: str
-    body: str
-    options: dict[str, str] = field(default_factory=dict)
-
-
-def blocks(text: str) -> list[str | Block]:
-    """Cut a text into plain parts and directives, in order; a directive's content stays text."""
-    parts: list[str | Block] = []
-    plain: list[str] = []
-    lines = iter(text.split("\n"))
-    for line in lines:
-        opened = _OPEN.fullmatch(line.rstrip())
-        if opened is None:
-            plain.append(line)
-            continue
-        if plain:
-            parts.append("\n".join(plain))
-            plain = []
-        body = []
-        fence = opened["fence"]
-        closing = re.compile(re.escape(fence[0]) + f"{{{len(fence)},}}")
-        for inner in lines:
-            if closing.fullmatch(inner.rstrip()):
-                break
-            body.append(inner)
-        else:
-            raise ValueError(
-                f"the block that opens with {line!r} is never closed: end it with {fence}"
-            )
-        options = {}
-        while body and (option := _OPTION.fullmatch(body[0].rstrip())):
-            options[option["key"]] = option["value"]
-            body.pop(0)
-        parts.append(
-            Block(opened["name"], opened["argument"].strip(), "\n".join(body).strip("\n"), options)
-        )
-    return parts + (["\n".join(plain)] if plain else [])
 
 
 def spelled_out(text: str, values: Mapping[str, str]) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 
 from contents import lessons
 
@@ -115,7 +116,7 @@ def find_live_pages(app) -> None:
 
 
 def say_where_it_runs(app, doctree, docname) -> None:
-    """Say below the title of a chapter where its code runs."""
+    """Say above a chapter's first cell of code where it runs."""
     if docname not in app.runs_live:
         return
     here = app.runs_live[docname]
@@ -127,8 +128,11 @@ def say_where_it_runs(app, doctree, docname) -> None:
         colab = nodes.reference("", "Colab", refuri=colab_address(repository, stem))
         line += [nodes.Text(" and on "), colab]
     line += nodes.Text("." if here else "; it uses XGBoost, which no browser runs.")
-    title = next(iter(doctree.findall(nodes.title)))
-    title.parent.insert(title.parent.index(title) + 1, line)
+    # A fold stands between the cell and its code; where all are folded, the first of them will do.
+    code = [node for node in doctree.findall(nodes.container) if "cell_input" in node["classes"]]
+    shown = [node.parent for node in code if not isinstance(node.parent, HideCodeCellNode)]
+    cell = (shown or [code[0].parent.parent])[0]
+    cell.parent.insert(cell.parent.index(cell), line)
 
 
 def mark_live(app, pagename, templatename, context, doctree) -> None:

@@ -1,10 +1,9 @@
 """Render the package's reference from its docstrings, linked with the chapters both ways.
 
 A page with the line ``% every exported name`` gets a section per folder of the package, from the
-ground floor up, with every name that ``adalib`` exports, and then one per module for leaving the
-book. In a docstring, 'the chapter "Budgets"'
-becomes a link to that chapter; in a chapter, the first mention of an exported name in code leads to
-the reference.
+lowest folder up, with every name that ``adalib`` exports, and then one per module for leaving the
+book. In a docstring, 'the chapter "Budgets"' becomes a link to that chapter; in a chapter, the
+first mention of an exported name in code leads to the reference.
 """
 
 from __future__ import annotations
@@ -28,16 +27,18 @@ LEAVING = {
     "ask.collect": ["collect"],
     "ask.endpoint": ["model_asker"],
     "serve.router": ["Router"],
+    "serve.checking": ["CheckedRouter"],
     "serve.budget": ["BudgetController"],
     "serve.server": ["serve"],
+    "batch.job": ["batch"],
     "cli": ["solve", "evaluate", "explore", "fit"],
 }
 _TITLE = re.compile(r'\b(the (?:chapter|appendix))\s+"([^"]+)"')
 _CALLED = re.compile(r"(adalib\.)?(\w+)(?:\(.*\))?", re.S)
 
 
-def floors(root: Path) -> list[str]:
-    """List the folders of the package from the ground floor up, as the lint's layers have them."""
+def from_the_lowest(root: Path) -> list[str]:
+    """List the folders of the package from the lowest up, as the lint's layers have them."""
     settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
@@ -47,14 +48,14 @@ def floors(root: Path) -> list[str]:
 def sections(root: Path) -> str:
     """Write the sections of the reference in MyST, each with a table of names and docstrings."""
     leaving = {module.split(".")[0] for module in LEAVING}
-    names_by_floor: dict[str, list[str]] = {floor: [] for floor in floors(root)}
+    names_by_folder: dict[str, list[str]] = {folder: [] for folder in from_the_lowest(root)}
     for name in adalib.__all__:
-        floor = getattr(adalib, name).__module__.split(".")[1]
-        names_by_floor[floor].append(name)
+        folder = getattr(adalib, name).__module__.split(".")[1]
+        names_by_folder[folder].append(name)
     folders = [
-        _section(floor, "adalib", sorted(names))
-        for floor, names in names_by_floor.items()
-        if names and floor not in leaving
+        _section(folder, "adalib", sorted(names))
+        for folder, names in names_by_folder.items()
+        if names and folder not in leaving
     ]
     modules = [
         _section(module, "adalib" if names[0] in adalib.__all__ else f"adalib.{module}", names)
@@ -63,7 +64,7 @@ def sections(root: Path) -> str:
     return "\n\n".join([*folders, "(leaving-the-book)=\n## Leaving the book", *modules])
 
 
-def _section(floor: str, module: str, names: list[str]) -> str:
+def _section(folder: str, module: str, names: list[str]) -> str:
     """Write one section: the summary of a folder or file, a table of names, and docstrings."""
     table = [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in names)]
     entries: list[str] = []
@@ -71,13 +72,13 @@ def _section(floor: str, module: str, names: list[str]) -> str:
         kind = "autoclass" if name[0].isupper() else "autofunction"
         entries += ["", f".. {kind}:: {name}"]
     body = "\n".join([f".. currentmodule:: {module}", "", *table, *entries])
-    heading = "###" if floor in LEAVING else "##"
-    return f"{heading} {floor}\n\n{_summary(floor)}\n\n```{{eval-rst}}\n{body}\n```"
+    heading = "###" if folder in LEAVING else "##"
+    return f"{heading} {folder}\n\n{_summary(folder)}\n\n```{{eval-rst}}\n{body}\n```"
 
 
-def _summary(floor: str) -> str:
+def _summary(folder: str) -> str:
     """Return the first line of a module's docstring; not by import, which may need an extra."""
-    spec = find_spec(f"adalib.{floor}")
+    spec = find_spec(f"adalib.{folder}")
     assert spec is not None
     assert spec.origin is not None
     described = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8")))

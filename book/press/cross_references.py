@@ -32,7 +32,7 @@ from press import rewrite
 # The explorer has no caption but where no script runs, and gets one here.
 _CAPTIONS = re.compile(
     r'<noscript>.*?</noscript>|(?P<explorer><div id="adalib-explorer-)'
-    r"|<(?P<kind>figcaption|caption)\b(?P<more>[^>]*)>",
+    r"|<(?P<kind>figcaption|caption)\b(?P<more>[^>]*)>(?P<words>.*?)</(?P=kind)>",
     re.S,
 )
 _LINK = re.compile(r'(<a class="adalib-see" href=")#([\w-]+)"([^>]*>)(.*?</a>)', re.S)
@@ -73,18 +73,20 @@ def number(app, doctree, docname: str = "") -> None:
     front = app.numbers.get(docname) or initials(docname)
     counts: dict[str, count] = defaultdict(lambda: count(1))
 
-    def link(kind: str) -> str:
+    def link(kind: str) -> tuple[str, str]:
         number = f"{front}.{next(counts[kind])}"
         anchor = f"{kind.lower()}-{number.replace('.', '-').lower()}"
-        return f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{kind} {number}.</a> '
+        name = f"{kind} {number}."
+        return name, f'<a class="adalib-number" id="{anchor}" href="#{anchor}">{name}</a> '
 
     kinds = (nodes.raw, nodes.table, exercise_enumerable_node, unenumerable_node)
     for node in list(doctree.findall(lambda node: isinstance(node, kinds))):
         if isinstance(node, nodes.raw):
-            rewrite(node, partial(captioned, link=link))
+            node["captions"] = []
+            rewrite(node, partial(captioned, link=link, found=node["captions"]))
         elif isinstance(node, nodes.table):
             for title in node.children[: isinstance(node[0], nodes.title)]:
-                title.insert(0, nodes.raw("", link("Table"), format="html"))
+                title.insert(0, nodes.raw("", link("Table")[1], format="html"))
         elif isinstance(node, exercise_enumerable_node):
             node["place"] = f"{front}.{next(counts['exercise'])}"
             for text in node[0].findall(lambda text: str(text).endswith(" (core)")):
@@ -97,23 +99,35 @@ def number(app, doctree, docname: str = "") -> None:
             title.insert(0, nodes.inline("", named, classes=["caption-number"]))
 
 
-def captioned(markup: str, link: Callable[[str], str]) -> str:
-    """What a cell shows, with a number before each caption; ``link`` makes one of a kind.
+def captioned(
+    markup: str, link: Callable[[str], tuple[str, str]], found: list[tuple[str, str]]
+) -> str:
+    """What a cell shows, with a number before each caption.
+
+    ``link`` gives the next number of a kind, as text and as markup. Each number and its caption's
+    words are added to ``found``, for other editions; a table has its words there already.
 
     Examples
     --------
-    >>> captioned("<figcaption>It rises.", "{} 3.1. ".format)
-    '<figcaption>Figure 3.1. It rises.'
+    >>> found = []
+    >>> captioned("<figcaption>It rises.</figcaption>", lambda kind: (kind, f"{kind}: "), found)
+    '<figcaption>Figure: It rises.</figcaption>'
+    >>> found
+    [('Figure', 'It rises.')]
     """
 
-    def name(found: re.Match) -> str:
-        if found["explorer"]:
-            return f'<p class="adalib-told">{link("Game")}{EXPLORER}</p>{found[0]}'
-        if not found["kind"]:
-            return found[0]
-        is_game = "adalib-told" in found["more"]
-        figure = "Game" if is_game else "Figure"
-        return found[0] + link("Table" if found["kind"] == "caption" else figure)
+    def name(part: re.Match) -> str:
+        if part["explorer"]:
+            number, linked = link("Game")
+            found.append((number, EXPLORER))
+            return f'<p class="adalib-told">{linked}{EXPLORER}</p>{part[0]}'
+        kind, more, words = part["kind"], part["more"], part["words"]
+        if not kind:
+            return part[0]
+        is_table, is_game = kind == "caption", "adalib-told" in more
+        number, linked = link("Table" if is_table else "Game" if is_game else "Figure")
+        found.append((number, "" if is_table else words))
+        return f"<{kind}{more}>{linked}{words}</{kind}>"
 
     return _CAPTIONS.sub(name, markup)
 
@@ -168,4 +182,5 @@ def setup(app) -> dict:
     app.connect("doctree-read", number, priority=800)
     app.connect("doctree-resolved", number)
     app.connect("doctree-resolved", lead_to_labels)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    # Pages that an older build has read lack what this one keeps of their captions.
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,7 +17,7 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from contents import Page, chapters, keys, lessons
-from editions.text import Block, blocks
+from directives import Block, blocks
 
 _LABEL = re.compile(r"^\(([\w-]+)\)=$", re.M)
 #: Between two layers and two nodes of the graph, and the radius of a node.

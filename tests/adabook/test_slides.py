@@ -1,4 +1,4 @@
-"""Slides: what a notebook marks is on them, its outputs from the page, and nothing else."""
+"""Slides: what a deck lists is on them, its outputs from the page, and nothing else."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import json
 import re
 
 import pytest
+import yaml
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
 from adabook.games.scripts import SCRIPTS
 from contents import Page, keys, pages
-from editions.slides import deck, slide_type, slides, write_decks
+from editions.slides import deck, deck_source, slides, write_decks
 
 VALUES = {"gain": "0.0312"}
 PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
@@ -28,29 +29,34 @@ PAGE = """<html><head><link rel="stylesheet" href="../_static/custom.css">
 </section></article></body></html>"""
 
 
-def cell(ident, kind, source, slide="", tags=()):
-    """A cell as a notebook stores it, marked for a slide or not."""
-    metadata = {"tags": list(tags)} | ({"slideshow": {"slide_type": slide}} if slide else {})
+def cell(ident, kind, source, tags=()):
+    """A cell as a notebook stores it."""
+    metadata = {"tags": list(tags)}
     return {"id": ident, "cell_type": kind, "metadata": metadata, "source": source.splitlines(True)}
 
 
 CELLS = [
     cell("title", "markdown", "# The oracle"),
-    cell("why", "markdown", "**Why?**", "fragment"),
     cell("sum", "code", "1 + 1"),
     cell("numbers", "code", "secret = 1", tags=["remove-cell"]),
-    cell("price", "markdown", "## One price\n\nA gain of {points}`gain` for $b$.", "slide"),
-    cell("print", "code", "print(2)\nassert 1 < 2, (\n    'less'\n)", "fragment"),
-    cell("answer", "markdown", "See chapter {ch}`budgets`.", "notes"),
+    cell("print", "code", "print(2)\nassert 1 < 2, (\n    'less'\n)"),
     cell("prose", "markdown", "Prose."),
-    cell("line", "markdown", "## A line\n\nWhich one?", "slide"),
-    cell("draw", "code", "draw()", "fragment", ["hide-input"]),
-    cell("skipped", "markdown", "Not this.", "skip"),
+    cell("draw", "code", "draw()", ["hide-input"]),
 ]
+OPENING = {"then": "**Why?**"}
+PRICE = {
+    "title": "One $b$",
+    "text": "A gain of {points}`gain` for $b$.",
+    "cell": "print",
+    "then": "So what?",
+    "notes": "See chapter {ch}`budgets`.",
+}
+LINE = {"title": "A line", "text": "Which one?", "cell": "draw"}
+DECK = [OPENING, PRICE, LINE]
 
 
-def chapter(folder, cells, page=PAGE):
-    """A chapter with these cells; a built page, and files that say their own names."""
+def chapter(folder, listed, page=PAGE):
+    """A chapter with a list of slides; a built page, and files that say their own names."""
     files = folder / "html" / "_static"
     (files / "fonts").mkdir(parents=True)
     (files / "lib").mkdir()
@@ -60,56 +66,70 @@ def chapter(folder, cells, page=PAGE):
     built = folder / "html" / "notebooks" / "02_oracle.html"
     for path, text in (
         (built, page),
-        (folder / "notebooks" / "02_oracle.ipynb", json.dumps({"cells": cells})),
+        (folder / "notebooks" / "02_oracle.ipynb", json.dumps({"cells": CELLS})),
+        (folder / "notebooks" / "slides" / "02_oracle.yml", listed),
     ):
-        path.parent.mkdir()
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     return Page("notebooks/02_oracle", "2", folder), built
 
 
-def cut(folder, cells):
-    """The slides of a chapter with these cells."""
-    page, _ = chapter(folder, cells)
-    return slides(page, BeautifulSoup(PAGE, "html.parser"), VALUES, keys())
+def cut(folder, listed, page=PAGE):
+    """The slides of a chapter, from the text of its list."""
+    found, _ = chapter(folder, listed)
+    return slides(found, BeautifulSoup(page, "html.parser"), VALUES, keys())
 
 
-def test_marked_cells_become_slides(tmp_path):
-    title, price, line = cut(tmp_path, CELLS)
+def test_listed_slides_are_in_the_deck(tmp_path):
+    title, price, line = cut(tmp_path, yaml.safe_dump(DECK))
     assert (title.title, title.shown, title.notes) == ("2. The oracle", [], [])
     assert title.fragments == ["<p><strong>Why?</strong></p>\n"]
-    assert price.title == "One price"
+    assert price.title == "One $b$"
     assert "A gain of +3.1 for <span" in price.shown[0]
     assert "<math><mi>b</mi></math>" in price.shown[0]
     program, printed = BeautifulSoup(price.fragments[0], "html.parser").select("pre")
     assert (program.get_text().strip(), printed.get_text()) == ("print(2)", "2")
+    assert price.fragments[1] == "<p>So what?</p>\n"
     assert price.notes == [f"<p>See chapter {keys()['budgets'].number}.</p>\n"]
     assert "plotly-graph-div" in line.fragments[0]
     assert "draw()" not in line.fragments[0]
     assert line.notes == ["<p>A line.</p>"]
 
 
+def test_a_deck_may_begin_with_a_slide_of_its_own(tmp_path):
+    assert [slide.title for slide in cut(tmp_path, yaml.safe_dump([LINE]))][1:] == ["A line"]
+
+
 @pytest.mark.parametrize(
-    ("wrong", "complaint"),
+    ("listed", "complaint"),
     [
-        (cell("a", "markdown", "Words.", "slide"), "cell a: begins without a heading"),
-        (cell("a", "markdown", "## Words", "subslide"), "cell a: is a 'subslide'"),
-        (cell("a", "code", "1", "slide", ["remove-cell"]), "cell a: holds code"),
-        (cell("a", "code", "1", "fragment", ["remove-cell"]), "cell a: is not on the page"),
-        (cell("a", "code", "1"), "has 4 code cells for its page, and the built page has 3"),
+        (yaml.safe_dump([PRICE, {"text": "Words."}]), r"02_oracle.yml, slide 2: has no title"),
+        (yaml.safe_dump([{"heading": "Words"}]), "slide 1: has something else than title, text"),
+        (yaml.safe_dump([{"title": 3}]), "slide 1: its title is no text"),
+        (yaml.safe_dump({"title": "Price"}), "02_oracle.yml: is no list"),
+        ("- title: A\n\n- title: Price: a word", "02_oracle.yml, line 3: "),
+        (yaml.safe_dump([LINE | {"cell": "prose"}]), "'prose'.*name one of sum, print, draw"),
+        (yaml.safe_dump([LINE | {"cell": "numbers"}]), "slide 1: names the cell 'numbers'"),
     ],
 )
-def test_a_wrong_mark_is_named_with_its_cell(wrong, complaint, tmp_path):
+def test_a_wrong_slide_is_named_with_its_place(listed, complaint, tmp_path):
     with pytest.raises(ValueError, match=complaint):
-        cut(tmp_path, [*CELLS, wrong])
+        cut(tmp_path, listed)
+
+
+def test_a_page_of_another_build_is_named(tmp_path):
+    first = '<div class="cell"><div class="cell_input"><pre>1 + 1</pre></div></div>'
+    with pytest.raises(ValueError, match="has 3 code cells for its page, and the built page has 2"):
+        cut(tmp_path, yaml.safe_dump(DECK), PAGE.replace(first, ""))
 
 
 def test_a_deck_holds_all_that_it_needs(tmp_path):
-    text = deck(*chapter(tmp_path, CELLS), VALUES, keys())
+    text = deck(*chapter(tmp_path, yaml.safe_dump(DECK)), VALUES, keys())
     assert not re.search(r'(?:href|src)="(?!data:|https?:)', text)
     for name in ("custom.css", "figures.js", "deck.js", "fonts/all.css", "lib/plotly.min.js"):
         assert f"/* {name} */" in text
     assert "/* quiz.js */" not in text
-    assert not re.search(r"secret|Prose|Not this|1 \+ 1|assert", text)
+    assert not re.search(r"secret|Prose|1 \+ 1|assert", text)
 
 
 @pytest.mark.parametrize("game", SCRIPTS)
@@ -118,12 +138,12 @@ def test_every_game_of_the_book_can_be_played_on_a_slide(game, tmp_path):
     place = f'<div class="adalib-{game}"><script type="application/json">{{}}</script></div>'
     page = PAGE.replace("../_static/figures.js", f"../_static/{script}")
     page = re.sub(r"<figure.*?</figure>", place, page, flags=re.S)
-    text = deck(*chapter(tmp_path, CELLS, page), VALUES, keys())
+    text = deck(*chapter(tmp_path, yaml.safe_dump(DECK), page), VALUES, keys())
     assert f"/* {script} */" in text
     assert f'class="adalib-{game}"' in text
 
 
-MARKED = [page.stem for page in pages() if any(map(slide_type, page.cells))]
+LISTED = [page.stem for page in pages() if deck_source(page).exists()]
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +168,8 @@ def test_the_chapters_of_the_two_week_plan_have_decks(decks):
     sessions = syllabus.partition("\n## Sessions\n")[2].partition("\n## ")[0]
     planned = {keys()[key].stem for key in re.findall(r"\{ch\}`(\w+)`", sessions)}
     planned |= set(re.findall(r"notebooks/(\w+)\.ipynb", sessions))
-    assert planned <= set(decks) == set(MARKED)
+    files = {path.stem for path in (ROOT / "notebooks" / "slides").iterdir()}
+    assert planned <= set(decks) == files  # a file of another name is nobody's deck
 
 
 def test_every_program_on_a_slide_is_valid_python(slides_by_chapter):
@@ -186,7 +207,7 @@ OVERFLOW = """async () => {
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize("name", LISTED)
 def test_every_slide_fits_a_projector(decks, new_page, name):
     page = new_page(viewport={"width": 1280, "height": 720})
     page.goto(decks[name].as_uri())

@@ -58,7 +58,7 @@ def test_stopping_a_watcher_passes_the_cross_fitted_oracle_of_gpt_4o_mini():
     for target in (1.5, 2, 3):
         every = by_policy.loc["gsm8k-gpt4omini", "all signals", target]
         in_sample = by_policy.loc["gsm8k-gpt4omini", "oracle_in_sample", target]
-        assert every.lead_low > 0
+        assert every.lead > -0.001  # about as much as the oracle, or more
         assert every.gain < in_sample.gain + 0.001  # it hardly leaves the band
         for name in ("gsm8k-1.5b", "math-1.5b"):
             assert by_policy.loc[name, "votes", target].lead_high < 0
@@ -79,7 +79,7 @@ def test_menus_what_stopping_gains_with_every_model():
     assert mini["votes", 2]["gain"] > 0.9 * mini["oracle", 2]["gain"]
     gpqa = [cells for part, cells in by_answer.items() if part.startswith("gpqa")]
     none, *half = sorted(cells["votes", 2]["gain"] / cells["oracle", 2]["gain"] for cells in gpqa)
-    assert none < 0.1
+    assert none < 0.15
     assert all(0.4 < share < 0.6 for share in half)
 
 
@@ -100,3 +100,37 @@ def test_menus_nobody_who_must_guess_gains_by_effort():
     clear = [found["oracle", target]["gain_low"] > 0 for found, target in middle]
     assert (len(clear), sum(clear)) == (5, 3)
     assert all(found["agreement", target]["gain_low"] <= 0 for found, target in middle)
+
+
+def test_checked_knowing_is_worth_more_than_reading_and_random_numbers_are_worth_nothing():
+    for part, rows in recorded("checked").items():
+        if part in ("recipe", "second model"):
+            continue
+        low = min(row["target"] for row in rows)
+        row = {one["policy"]: one for one in rows if one["target"] == low}
+        assert row["oracle"]["gain_low"] > 0.01, part
+        assert row["noise"]["gain"] < 0.003, part
+        if "text" in row:
+            assert row["text"]["gain"] < 0.2 * row["oracle"]["gain"], part
+        if part.endswith("-qwen15"):
+            assert row["text"]["gain_low"] > 0, part
+        else:
+            assert row["priced"]["gain"] < 0.003, part
+
+
+def test_checked_the_recorded_bars_are_those_of_the_counts():
+    for part in ("codecontests", "game24-cot", "math-qwen7b", "gsm8k-gpt4omini"):
+        passes = adalib.load_passes(part)
+        caps = np.arange(passes.samples + 1)
+        cost, solved = passes.cost(caps).mean(axis=0), passes.solved(caps).mean(axis=0)
+        for row in recorded("checked")[part]:
+            bar = np.interp(row["cost"], cost, solved)
+            assert row["mix_accuracy"] == pytest.approx(bar, abs=2e-4)
+
+
+def test_checked_the_recipe_gains_little_and_random_numbers_nothing():
+    rows = {row["policy"]: row for row in recorded("checked")["recipe"]}
+    assert rows["features"]["gain_low"] > 0
+    assert rows["features"]["gain"] < 0.25 * rows["oracle"]["gain"]
+    assert abs(rows["random numbers"]["gain"]) < 0.001
+    assert rows["features and level"]["gain"] > rows["features"]["gain"]

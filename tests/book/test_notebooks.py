@@ -9,6 +9,8 @@ import pytest
 from conftest import ROOT
 from IPython.core.inputtransformer2 import TransformerManager
 
+from strip import KERNEL, strip
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -16,11 +18,28 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 def test_a_notebook_is_kept_without_outputs(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    assert notebook.metadata.kernelspec.name == "python3"
-    assert "widgets" not in notebook.metadata
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     full = [cell.source for cell in code if cell.outputs or cell.execution_count is not None]
     assert full == [], "run `make strip` to take the outputs out"
+    assert "widgets" not in notebook.metadata, "run `make strip` to take their state out"
+    kernel = notebook.metadata.get("kernelspec", {}).get("name")
+    assert kernel == "python3", "run `make strip` to name the kernel that every machine has"
+
+
+def test_a_notebook_that_ran_elsewhere_is_put_into_our_form(tmp_path):
+    cell = nbformat.v4.new_code_cell("1 + 1", execution_count=3, id="sum")
+    cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "2"})]
+    cell.metadata.update({"scrolled": True, "tags": ["hide-input"]})
+    metadata = {"widgets": {}, "kernelspec": KERNEL | {"name": "conda"}, "adalib": {"lesson": True}}
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata=metadata)
+    strip(notebook)
+    empty = nbformat.v4.new_code_cell("1 + 1", id="sum", metadata={"tags": ["hide-input"]})
+    assert notebook.cells == [empty]
+    assert notebook.metadata == {
+        "adalib": {"lesson": True},
+        "kernelspec": KERNEL,
+        "language_info": {"name": "python"},
+    }
 
 
 # Functions that are called for what they do. Jupyter shows the value of a cell's last line alone.

@@ -37,6 +37,7 @@ def test_every_exercise_is_solved_rightly(executed, chapter):
     Of a proof it says that every step holds.
     """
     name = next(page.stem for page in contents.pages() if page.key == chapter)
+    assert name in executed, f"{name}.ipynb has changed since the last build: run `make book`"
     verdicts = []
     for cell in executed[name].cells:
         for output in cell.get("outputs", []):
