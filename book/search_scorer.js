@@ -1,68 +1,117 @@
-// How Sphinx's search orders what it finds (html_search_scorer), and what it does with a word that no page has.
-if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false; // a browser reads no other file from disk
+// What the search finds, and in which order (html_search_scorer). The index is Sphinx's, by section (book/press/search_sections.py):
+// every section has an address, the words of its heading and of its text, and the line with which it begins.
 
-const stems = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word && !stopwords.includes(word)).map((word) => new Stemmer().stemWord(word));
-let asked = []; // the stems of the words in use
+// Words that say nothing of what is looked for, beside Sphinx's own list.
+const FILLERS = "about am an can could did do does get give go had has have how i just like make many me mean much my one our out should so some tell than use used using very want we what when where which who why would you your".split(" ");
+// What a reader calls it, and what the book's headings call it.
+const CALLED = { api: "server", confidence: "real", significance: "real", data: "file", dollars: "bill", euros: "bill", money: "bill", save: "bill", saves: "bill", savings: "bill", verifier: "check", verifiers: "check" };
+const MOST = 30; // results
+const OF_A_PAGE = 3; // of them
+// What a word weighs in the title of a page, in a heading, in the title of the page around a section, and in the text.
+const [IN_TITLE, IN_HEADING, IN_PAGE, IN_TEXT] = [6, 4, 2, 1];
 
-// A chapter with the words in its title comes first, then chapters with all of them in their headings, other pages with
-// two of them in the title, the glossary, and chapters in their order: first use decides.
-// Pages for teachers and the reference follow, and the list of titles of others comes last.
-function score([page, title, anchor, , points]) {
-  const chapter = /^notebooks\/(\d*)/.exec(page);
-  if (page === "book/references") return points - 20;
-  if (!chapter) return points;
-  const number = chapter[1];
-  const id = Search._index.docnames.indexOf(page);
-  const own = stems(title);
-  const named = !anchor && asked.length > (number ? 0 : 1) && asked.every((stem) => own.includes(stem));
-  const headed = number && asked.every((stem) => [Search._index.titleterms[stem]].flat().includes(id));
-  const more = named && number ? 200 : headed ? 100 : named ? 90 : 12;
-  return points + more - Number(number || 50) / 100;
-}
+const stem = (word) => new Stemmer().stemWord(word.toLowerCase());
 
-var Scorer = {
-  score,
-  objNameMatch: 11,
-  objPartialMatch: 6,
-  objPrio: { 0: 15, 1: 5, 2: -5 },
-  objPrioDefault: 0,
-  title: 15,
-  partialTitle: 7,
-  term: 5,
-  partialTerm: 2,
-};
-
-/** How many letters to change, add or leave out between two words. */
+/** How many letters to change, add, leave out or swap with the next between two words. */
 function distance(one, other) {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (const letter of one) {
-    const before = row;
-    row = [before[0] + 1];
-    for (let at = 0; at < other.length; at++) row.push(Math.min(before[at] + (letter !== other[at]), before[at + 1] + 1, row[at] + 1));
+  const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= one.length; i++) {
+    const [before, row] = [rows[i - 1], [i]];
+    for (let j = 1; j <= other.length; j++) {
+      row[j] = Math.min(before[j - 1] + (one[i - 1] !== other[j - 1]), before[j] + 1, row[j - 1] + 1);
+      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
+    }
+    rows.push(row);
   }
-  return row[other.length];
+  return rows.at(-1).at(-1);
 }
 
-/** A word that no page has gives way to the one that is spelled nearest, if one is near. */
-function spelled(word) {
-  const known = Object.keys({ ...Search._index.terms, ...Search._index.titleterms });
-  const [stem] = stems(word);
-  if (!stem || stem.length < 4 || known.some((one) => one.includes(stem))) return word;
-  const near = known.map((one) => [distance(stem, one), one]).sort(([p], [q]) => p - q)[0];
-  return near[0] <= 2 ? near[1] : word;
+const list = (found) => [found ?? []].flat(); // the index has a number for one section, else a list
+
+/** Where a word stands in headings and in texts; for one that nowhere stands, what begins with it or is spelled nearest. */
+function places(word) {
+  const { terms, titleterms } = Search._index;
+  const read = (words) => [titleterms, terms].map((kind) => new Set(words.flatMap((each) => (Object.hasOwn(kind, each) ? list(kind[each]) : []))));
+  const known = Object.keys({ ...terms, ...titleterms });
+  if (known.includes(word)) return read([word]);
+  const longer = known.filter((each) => word.length > 2 && each.startsWith(word));
+  if (longer.length || word.length < 4) return read(longer);
+  const common = (each) => list(terms[each]).length;
+  const near = known.map((each) => [distance(word, each), each]).sort(([p, a], [q, b]) => p - q || common(b) - common(a))[0];
+  return near[0] <= 2 ? read([near[1]]) : [new Set(), new Set()];
 }
 
-const ask = Search.query;
-Search.query = (words) => {
-  const known = words.split(/\s+/).map(spelled).join(" ");
-  asked = stems(known);
-  ask(known);
-};
+// Chapters teach, so they come before what lists and explains; of two alike, the earlier one introduces the word.
+function worth(page, anchor) {
+  const [, number] = /^notebooks\/(\d*)/.exec(page) ?? [];
+  if (/^#(exercises|quiz|takeaways|change-this)/.test(anchor)) return 0.7;
+  if (number) return 1 - Number(number) / 1000;
+  if (number === "") return 0.65;
+  if (anchor === "#works-cited") return 0.2;
+  return { "book/glossary": 0.8, "book/operate": 0.8, "book/api": 0.8, "book/data-cards": 0.2 }[page] ?? 0.6;
+}
 
-// A page's buttons, and the line on where it runs, are no part of what it says.
-const toText = Search.htmlToText;
-Search.htmlToText = (html, anchor) => {
-  const page = new DOMParser().parseFromString(html, "text/html");
-  page.querySelectorAll(".bd-header-article, .prev-next-footer, .adalib-runs").forEach((part) => part.remove());
-  return toText(page.documentElement.innerHTML, anchor);
+/** The sections that hold the words, best first: [page, heading, anchor, how it begins]. */
+function found(query) {
+  const { docnames, titles, indexentries, leads } = Search._index;
+  const words = splitQuery(query.toLowerCase());
+  const telling = words.filter((word) => !stopwords.includes(word) && !FILLERS.includes(word));
+  const asked = [...new Set(telling.length ? telling : words)].map((word) => {
+    const [heads, texts] = places(stem(word));
+    const [too] = CALLED[word] ? places(stem(CALLED[word])) : [[]];
+    return [new Set([...heads, ...too]), texts];
+  });
+  const page = docnames.map((name) => name.split("#")[0]);
+  const top = new Map(docnames.map((name, at) => [name, at]));
+  // A word that few sections have says more.
+  const weights = asked.map(([heads, texts]) => Math.log(1 + docnames.length / (1 + heads.size + texts.size)));
+  const all = weights.reduce((sum, one) => sum + one, 0);
+
+  const results = docnames.map((name, at) => {
+    const around = top.get(page[at]);
+    let points = 0;
+    let held = 0;
+    asked.forEach(([heads, texts], which) => {
+      const weight = heads.has(at) ? (at === around ? IN_TITLE : IN_HEADING) : texts.has(at) ? IN_TEXT + (heads.has(around) ? IN_PAGE : 0) : 0;
+      points += weight * weights[which];
+      held += weight ? weights[which] : 0;
+    });
+    const anchor = name.slice(page[at].length);
+    return { points: points * (held / all) ** 2 * worth(page[at], anchor), page: page[at], anchor, title: titles[at], within: anchor && titles[around], lead: leads[at] };
+  });
+  // A word of the glossary, whole.
+  for (const [at, id] of indexentries[words.join(" ")] ?? []) {
+    results.push({ points: IN_HEADING * all * worth(page[at]), page: page[at], anchor: `#${id}`, title: words.join(" "), within: titles[at], lead: "" });
+  }
+  // A name of the package.
+  const named = new Set(words);
+  for (const word of words) {
+    for (const [name, title, anchor, what, points] of Search.performObjectSearch(word, named)) {
+      if (points >= Scorer.objNameMatch) results.push({ points: IN_HEADING * all * worth(name), page: name, anchor, title, within: what, lead: "" });
+    }
+  }
+  const shown = new Map();
+  const count = (name) => shown.set(name, (shown.get(name) ?? 0) + 1).get(name);
+  const best = results.filter(({ points }) => points > 0).sort((one, other) => other.points - one.points);
+  return best.filter((one) => count(one.page) <= OF_A_PAGE).slice(0, MOST);
+}
+
+var Scorer = { objNameMatch: 11, objPartialMatch: 6, objPrio: { 0: 0, 1: 0, 2: 0 }, objPrioDefault: 0 };
+
+/** A line of the results: a link to the section, the page that it is in, and how it begins. */
+function line({ page, anchor, title, within, lead }) {
+  const item = document.createElement("li");
+  const add = (tag, properties) => item.appendChild(Object.assign(document.createElement(tag), properties));
+  add("a", { href: page + DOCUMENTATION_OPTIONS.LINK_SUFFIX + anchor, textContent: title });
+  if (within) add("span", { className: "found-in", textContent: ` in ${within}` });
+  if (lead) add("p", { className: "context", textContent: lead });
+  return item;
+}
+
+// Nothing but the index is fetched, so that all results are there at once, from a disk too.
+Search.query = (query) => {
+  Search.stopPulse();
+  const results = found(query);
+  Search.output.replaceChildren(...results.map(line));
+  Search.status.textContent = results.length ? "" : "Nothing found. The glossary and the index list the words of the book.";
 };

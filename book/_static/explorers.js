@@ -3,7 +3,7 @@
 (function () {
   "use strict";
 
-  const FOLDER = new URL("explorer/", document.currentScript.src);
+  const FOLDER = new URL("explorer/", document.currentScript.src || document.baseURI);
   const file = (name) => new URL(`${name}.js`, FOLDER).href;
 
   const brought = new WeakSet();

@@ -4,7 +4,7 @@
 (function () {
   "use strict";
 
-  const LIBRARY = new URL("lib/plotly.min.js", document.currentScript.src).href;
+  const LIBRARY = new URL("lib/plotly.min.js", document.currentScript.src || document.baseURI).href;
   const FEW = 4; // a choice of so many is a row of buttons, not a slider
 
   const PALETTES = {
@@ -292,6 +292,7 @@
   function start() {
     const figures = [...document.querySelectorAll(".adalib-figure .plotly-graph-div")];
     whenNear(figures, (come) => come.forEach(draw));
+    if (figures.length) whenMoved(loaded);
     // A window is drawn wide, a phone is turned, a fold opens, a sidebar comes a moment later.
     let resized = 0;
     const sizes = new ResizeObserver(() => {

@@ -65,7 +65,7 @@ async function start(message) {
   const found = await plain(`${base}index.json`);
   if (!found.ok) throw new Error("absent");
   index = await found.json();
-  const first = message.first.map((module) => index.modules[module]);
+  const first = [...new Set(message.first.map((module) => index.modules[module]).filter(Boolean))]; // others are Python's own
   const core = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
   planned = [...core, ...first].reduce((sum, name) => sum + size(name), 0);
   const { loadPyodide } = await import(`${base}pyodide.mjs`);

@@ -5,8 +5,11 @@
 
   const STATIC = new URL("./", document.currentScript.src).href;
   const BASE = new URL("../_live/", STATIC).href;
-  // What almost every cell needs; other modules come when a cell imports them.
+  // What almost every cell needs. What the cells up to the pressed one import comes with it; the rest when it is imported.
   const FIRST = ["numpy", "lazy_loader", "adalib"];
+  // What these import when they are imported.
+  const WITH = { adabook: ["plotly", "narwhals", "pandas", "dateutil", "six"], pandas: ["dateutil", "six"], plotly: ["narwhals"], sklearn: ["scipy", "joblib", "threadpoolctl"] };
+  const [START, MEGABITS] = [6, 20]; // seconds until Python runs once it is here, and what a line of today carries in one
   const FROM_DISK =
     "You opened this page from a folder, where a browser cannot run Python. Your changes are kept, and Download saves them as a notebook. To run them, open the chapter's notebook (START-HERE.md in your folder says how), or ask your teacher for the book's address. If you built the book yourself, type make live and make serve.";
   const ABSENT = "This copy of the book comes without Python: type make live where it was built, then load this page again.";
@@ -65,7 +68,8 @@
       this.editor = null;
       this.output = null;
       this.tools = element("div", { className: "live-tools" });
-      this.act("Run", "Run this cell, and what it needs from above (Shift+Enter)", () => press(this));
+      const run = this.act("Run", "Run this cell, and what it needs from above (Shift+Enter)", () => press(this));
+      for (const sign of ["pointerenter", "focus"]) run.addEventListener(sign, () => foretell(this), { once: true });
       this.edit = this.act("Edit", "Change this cell", () => this.open());
       this.act("Run all above", "Run every cell above this one", () => press(this, true));
       this.shown.closest(".cell_input").append(this.tools);
@@ -229,6 +233,26 @@
 
   // --- Python ------------------------------------------------------------------------------------------------------------
 
+  /** The modules that a run of a cell will import, as far as its source and those above tell. */
+  function modules(last) {
+    const imports = cells.slice(0, last.at + 1).flatMap(({ source }) => [...source.matchAll(/^[ \t]*(?:from|import) +(\w+)/gm)]);
+    return [...new Set([...FIRST, ...imports.flatMap(([, name]) => [name, ...(WITH[name] ?? [])])])];
+  }
+
+  let listed = null;
+  /** Before the first press: how much will be loaded. Asked when a reader points at Run, so that others load nothing. */
+  async function foretell(cell) {
+    if (worker || listed || location.protocol === "file:") return;
+    listed = fetch(`${BASE}index.json`).then((answer) => (answer.ok ? answer.json() : null));
+    const index = await listed.catch(() => null);
+    if (worker) return;
+    cell.touch();
+    if (!index) return cell.say(ABSENT);
+    const files = ["pyodide.asm.wasm", "python_stdlib.zip", ...modules(cell).map((name) => index.modules[name])];
+    const megabytes = [...new Set(files)].reduce((sum, name) => sum + (index.bytes[name] ?? 0), 0) / 1e6;
+    cell.say(`The first run loads ${megabytes.toFixed(0)} MB, about ${Math.ceil((START + (8 * megabytes) / MEGABITS) / 5) * 5} seconds; the next ones start at once.`);
+  }
+
   let pressed = null; // the cell whose button was pressed last
 
   function press(cell, all = false) {
@@ -240,7 +264,7 @@
       worker = new Worker(`${STATIC}live-worker.js`, { type: "module" });
       worker.onmessage = ({ data }) => hear(data);
       worker.onerror = (event) => hear({ kind: "broken", text: event.message || "its script cannot be loaded" });
-      worker.postMessage({ kind: "start", base: BASE, code: `${STATIC}live.py`, first: FIRST });
+      worker.postMessage({ kind: "start", base: BASE, code: `${STATIC}live.py`, first: modules(cell) });
     } else cell.say("Waiting …");
     cell.stop.hidden = false;
     worker.postMessage({ kind: "run", at: cell.at, all, cells: cells.map((each) => [each.source, each.solved, each.folded]) });

@@ -32,6 +32,12 @@
     document.head.append(Object.assign(document.createElement("script"), { textContent: request.responseText }));
   };
 
+  /** Call at the reader's first sign, when the page has a moment: who moves will soon be elsewhere. */
+  window.whenMoved = (call) => {
+    const soon = () => (window.requestIdleCallback ?? setTimeout)(() => call());
+    for (const sign of SIGNS) window.addEventListener(sign, soon, { passive: true, once: true });
+  };
+
   /** Call with those of the elements, each once, whose time has come. */
   window.whenNear = (elements, call) => {
     const waiting = new Set(elements);

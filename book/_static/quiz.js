@@ -106,16 +106,24 @@
   function veil(box) {
     const rest = telling(box);
     if (rest.length && skips) box.append(quietButton("Cover answers until I commit", () => skipAll(false)));
-    if (!rest.length || skips || rest.some((each) => location.hash.length > 1 && each.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`))) return () => {};
+    const hidesWhatIsAsked = () => location.hash.length > 1 && rest.some((each) => each.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`));
+    if (!rest.length || skips || hidesWhatIsAsked()) return () => {};
     const skip = quietButton("Skip such questions and read on", () => skipAll(true));
+    const way = make("div", { className: "veil-way" });
+    const show = make("button", { type: "button", className: "veil-show", textContent: "Show it" });
     const lift = () => {
       rest.forEach((each) => each.classList.remove("adalib-veiled"));
       skip.remove();
+      way.remove();
     };
+    show.addEventListener("click", lift);
+    way.append(show);
+    rest[0].before(way);
     for (const each of rest) {
       each.classList.add("adalib-veiled");
       for (const sign of ["pointerdown", "focusin"]) each.addEventListener(sign, lift, { once: true });
     }
+    window.addEventListener("hashchange", () => hidesWhatIsAsked() && lift()); // a link of this page leads into it
     lifts.push(lift);
     box.append(skip);
     return lift;

@@ -1,7 +1,7 @@
 // Tables that do not fit. One is set more tightly, on a phone if it holds no sentences. If it does not fit even so, it
-// becomes on a phone a card per row, each cell beside the name of its column; elsewhere, or where a row cannot be read by
-// itself, or many rows of numbers are to be compared, it scrolls sideways and keeps its first column in sight. One that
-// fits stays as it is.
+// becomes on a phone, if it holds sentences, a card per row, each cell beside the name of its column; elsewhere, or where
+// a row cannot be read by itself, or numbers are to be compared, it scrolls sideways and keeps its first column in sight.
+// One that fits stays as it is. A column of numbers is set flush right.
 // Single words (names of settings, of functions) never break in two, and printed columns never wrap: they scroll.
 (function () {
   "use strict";
@@ -10,7 +10,6 @@
   const LONGEST = 30; // letters of a name that is kept whole
   const ROOMY = 600; // pixels of an article in which small letters are read with ease
   const SENTENCE = 40; // letters of a cell that is read as a sentence
-  const LONG = 9; // so many rows of numbers are still read as cards
 
   function cells(table) {
     return [...table.querySelectorAll("tbody > tr")].flatMap((row) => [...row.children]);
@@ -20,6 +19,19 @@
     for (const word of article.querySelectorAll("td, th, :not(pre) > code")) {
       const text = word.textContent.trim();
       if (!word.children.length && text.length <= LONGEST && !/\s/.test(text)) word.classList.add("adalib-word");
+    }
+  }
+
+  const NUMBER = /^\(?[-+−±]?[$€]?[-−]?\d[\d.,\u202f\u2009]*\s?(%|points?|s|ms|GB|MB)?\)?(\s*[([].*)?$/;
+
+  function numbers(table) {
+    const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+    const width = Math.max(0, ...rows.map((row) => row.cells.length));
+    if (rows.some((row) => row.cells.length !== width)) return; // cells that span several columns
+    for (let at = 0; at < width; at++) {
+      const said = rows.map((row) => row.cells[at].textContent.trim()).filter((text) => text && text !== "–" && text !== "—");
+      if (!said.length || !said.every((text) => NUMBER.test(text))) continue;
+      for (const row of [...(table.tHead?.rows ?? []), ...rows]) row.cells[at]?.classList.add("is-number");
     }
   }
 
@@ -36,7 +48,8 @@
     return table.scrollWidth > table.clientWidth + 1 || table.getBoundingClientRect().right > room + 1;
   }
 
-  const wordy = (table) => cells(table).some((cell) => cell.textContent.trim().length > SENTENCE);
+  // A row's name may be long and is no sentence.
+  const wordy = (table) => cells(table).some((cell) => cell.cellIndex > 0 && cell.textContent.trim().length > SENTENCE);
   const slender = (table) => cells(table).some(({ clientWidth: w, clientHeight: h }) => h > 100 && h > 1.5 * w);
 
   /** One row of heads, and as many cells in every row: a row can be read by itself. */
@@ -70,11 +83,10 @@
     tight.forEach((table) => tighten(table, true));
     const still = found.filter((table) => !tight.includes(table) || wide(table));
     for (const table of still) {
-      const cards = room < ROOMY && regular(table) && (wordy(table) || table.tBodies[0].rows.length <= LONG);
+      const cards = room < ROOMY && regular(table) && wordy(table);
       tighten(table, false);
       if (cards) name(table);
       table.classList.toggle("adalib-cards", cards);
-      table.classList.toggle("adalib-brief", !wordy(table));
       slide(table, !cards);
     }
   }
@@ -85,6 +97,7 @@
     if (!article) return;
     whole(article);
     columns(article);
+    tables.forEach(numbers);
     let width = 0;
     new ResizeObserver(() => {
       if (article.clientWidth === width) return;

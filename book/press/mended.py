@@ -3,6 +3,9 @@
 Code that only draws stands after what it drew, folded behind one small word, so that a figure is
 followed by its caption and then by "code"; ``book/_static/code.js`` adds the switch in the header
 that opens all of it.
+
+A build that writes a part of the pages takes the words of the others from the search of the build
+before, but not their entries, such as those of the glossary; here they come from what was read.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from functools import partial
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
+from sphinx.util.index_entries import split_index_msg
 
 from press import rewrite
 
@@ -40,7 +44,7 @@ def code_after_figure(app, doctree, docname) -> None:
 
 
 def mend(app, doctree, docname) -> None:
-    """No id twice, since exercises repeat some and links find the first; no head without words."""
+    """Drop an id that an exercise repeats (links find the first), and heads without words."""
     seen: set[str] = set()
     for node in doctree.findall(nodes.Element):
         node["ids"] = [name for name in node["ids"] if name not in seen]
@@ -50,6 +54,19 @@ def mend(app, doctree, docname) -> None:
             head.parent.remove(head)
     for markup in doctree.findall(nodes.raw):
         rewrite(markup, partial(_EMPTY_HEAD.sub, "<td></td>"))
+
+
+def keep_index_entries(app) -> list:
+    """Give the search the entries of the pages that are not written anew; no page is added."""
+    if indexer := getattr(app.builder, "indexer", None):
+        for docname, entries in app.env.get_domain("index").entries.items():
+            found = {
+                (word, target or "", main)
+                for kind, value, target, main, _ in entries
+                for word in split_index_msg(kind, value)
+            }
+            indexer._index_entries.setdefault(docname, sorted(found))
+    return []
 
 
 def begin_citation(translator, node: nodes.citation) -> None:
@@ -70,4 +87,5 @@ def setup(app) -> dict:
     app.add_node(nodes.citation, override=True, html=(begin_citation, end_citation))
     app.connect("doctree-resolved", code_after_figure)
     app.connect("doctree-resolved", mend, priority=600)
+    app.connect("html-collect-pages", keep_index_entries)  # the last event before the search
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -91,7 +91,8 @@ def test_a_page_says_its_version_its_licence_how_to_cite_it_and_where_it_runs(bu
         "../book/errata.html",
         "../book/accessibility.html",
     }
-    assert page.select_one(".adalib-runs").find_previous_sibling().name == "h1"
+    first = page.select_one(".cell > .cell_input").parent
+    assert first.find_previous_sibling() == page.select_one(".adalib-runs")
 
 
 def test_an_issue_template_of_that_name_is_there(built):

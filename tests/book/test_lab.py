@@ -16,6 +16,7 @@ from lab_server import jupyter_lab, opened, run_cell
 from adalib.table import UtilityTable
 from editions.lab_notebooks import Book, live_text
 
+pytestmark = pytest.mark.nightly
 TABLE = UtilityTable(np.sort(np.random.default_rng(7).random((50, 5)), axis=1), [1, 2, 4, 8, 16])
 CELL = """
 import ipywidgets

@@ -36,3 +36,13 @@ def test_the_page_on_set_up_has_the_messages_that_make_ends_with():
     page = (ROOT / "book" / "troubleshooting.md").read_text("utf-8")
     assert messages
     assert [message for message in messages if f"    {message}\n" not in page] == []
+
+
+def test_every_file_that_the_notes_for_contributors_name_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"(?<![\w/.])(?:adalib|book|tests|data|notebooks)/[\w./-]*\w\.\w+", text)
+    made_up = {"notebooks/14_mine.ipynb", "book/adabook/policies/yours.py"}
+    templates = {"data/answers/NAME.jsonl.gz", "data/cards/NAME.md"}
+    assert "adalib/explorer/front/path.js" in named
+    missing = {name for name in named if not (ROOT / name).exists()}
+    assert missing - made_up - templates == set()

@@ -117,9 +117,6 @@ def test_a_chapter_is_run_in_its_page(served, new_page):
     assert "not yet" in live.write(build, 'check("oracle", lambda acc, cost, lam: [0] * len(acc))')
 
     # What needs JupyterLab has no buttons.
-    live.press(cell, "Run all above")
-    live.ended(cell)
-    assert "Done" in cell.locator(".live-said").inner_text()
     assert page.locator(".tag_skip-execution .live-tools").count() == 0
 
     # A loop that never ends is stopped, and Python starts afresh.
@@ -132,6 +129,15 @@ def test_a_chapter_is_run_in_its_page(served, new_page):
     assert live.write(cell, "1 + 1").strip() == "2"
 
     assert [url for url in live.asked if not url.startswith((served, "data:", "blob:"))] == []
+
+
+@pytest.mark.nightly
+def test_all_cells_above_one_run(served, new_page):
+    live = Live(new_page(), f"{served}/{CHAPTER}")
+    cell = live.cell("def my_oracle")
+    live.press(cell, "Run all above")
+    live.ended(cell)
+    assert "Done" in cell.locator(".live-said").inner_text()
 
 
 def test_a_page_from_disk_speaks_to_a_student(html, new_page):
