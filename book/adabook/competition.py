@@ -21,10 +21,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +40,22 @@ from adalib.evaluate.compare import stopping_policies
 from adalib.evaluate.intervals import mean_interval
 from adalib.evaluate.learners import Questions, cores, kind_of, outcomes, planned, planning_policies
 from adalib.evaluate.report import page
-from adalib.evaluate.scores import Outcome, Scores, same_cost_mix
+from adalib.evaluate.scores import Outcome, Scores
 from adalib.learn.describe import DESCRIBED, describe
+from adalib.sequential.alike import Alike
 from adalib.sequential.watching import watch
-from adalib.table import UtilityTable
 
 #: Files of the part that the teacher keeps.
 OPEN, HIDDEN, SETTINGS = "open.jsonl", "hidden.jsonl", "settings.json"
 KEPT = Path("_build/competition/keep")
 #: Numbers of answers on offer.
 BUDGETS = (1, 2, 4, 8, 16)
+#: Numbers of answers that the bar may give to everyone.
+_ANY = range(1, BUDGETS[-1] + 1)
 #: Letters that a file may have: a longer one is a memory and no rule.
 LONGEST = 100_000
-_SECONDS = 60  # that one run of a policy may take
+_SECONDS = 60  # of the processor's time that one run of a policy may take
+_PATIENCE = 20  # times as long by the clock, on a busy machine and for one that sleeps
 _REPLY = 1_000_000  # characters
 #: The two controls.
 RANDOM, SHUFFLED = "random features", "shuffled golds"
@@ -89,17 +90,23 @@ class Part:
         return max(self.score.answers.samples // BUDGETS[-1], 1)
 
     @cached_property
-    def shown(self) -> UtilityTable:
-        """What every budget scores on the answers that policies are shown.
+    def everyone(self) -> Alike:
+        """What the same number of answers for everyone scores, whatever number it is."""
+        return Alike.of_tables([self.score.answers.table(_ANY)])
+
+    @cached_property
+    def shown(self) -> Alike:
+        """What every number scores on the answers that policies are shown.
 
         These are few, and so lucky or unlucky. Compared with all answers, whoever asks once gained.
         """
         answers = self.score.answers
         right = [
-            watch(_Asks(budget), answers, BUDGETS[-1], seed=self.seed, orders=self.orders)[1]
-            for budget in BUDGETS
+            watch(_Asks(number), answers, BUDGETS[-1], seed=self.seed, orders=self.orders).accuracy
+            for number in _ANY
         ]
-        return UtilityTable(np.column_stack(right), BUDGETS, BUDGETS)
+        accuracy = np.column_stack(right)
+        return Alike(np.broadcast_to(np.array(_ANY, dtype=float), accuracy.shape), accuracy)
 
     def with_random_features(self) -> Part:
         """Replace all that is known of a question by random numbers."""
@@ -151,28 +158,37 @@ class Entry:
     them, and finds no right answer in them that it has learned by heart.
     """
 
-    def __init__(self, source: str, budget: float, seconds: float = _SECONDS) -> None:
+    def __init__(self, source: str, budget: float, seconds: int = _SECONDS) -> None:
         self.source = source
         self.budget = budget
         self.seconds = seconds
-        self.number = 0  # of this copy
+        self.name: str | None = None  # of its class; the first one of the file
+        self.taught: list[tuple[str, dict[str, Any]]] = []
+        self.copies: list[Entry] = []
 
     def __enter__(self) -> Entry:
         with ExitStack() as stack:
-            asked = sandbox.Conversation(entrant, self.seconds, data=False)
+            asked = sandbox.Conversation(
+                entrant, _PATIENCE * self.seconds, data=False, work=self.seconds
+            )
             self.process = stack.enter_context(asked)
-            told = self.ask("start", source=self.source, budget=self.budget)
+            told = self.ask("start", source=self.source, budget=self.budget, name=self.name)
             self.close = stack.pop_all().close
-        self.copies = count(1)
-        self.kind, self.closes = told["kind"], told["answers"]
+        self.names, self.kind, self.closes = told["names"], told["kind"], told["answers"]
         return self
 
     def __exit__(self, *_: object) -> None:
+        for one in self.copies:
+            one.close()
         self.close()
 
     def __deepcopy__(self, _: object) -> Entry:
-        other = copy(self)
-        other.number = next(self.copies)
+        """Return one that was taught the same, in a process that knows nothing of this one."""
+        other = Entry(self.source, self.budget, self.seconds)
+        other.name = self.name
+        self.copies.append(other.__enter__())
+        for method, words in self.taught:
+            other.ask(method, **words)
         return other
 
     def ask(self, method: str, **words: Any) -> Any:
@@ -180,21 +196,27 @@ class Entry:
         try:
             return self.process.ask([method, words], _REPLY)
         except TimeoutError:
-            raise RuntimeError(f"took more than {self.seconds:g} seconds") from None
+            raise RuntimeError(
+                f"took more than {self.seconds} seconds of the processor's time"
+            ) from None
 
     def fit(self, first: Any, table: Any = None) -> None:
         """Let it learn, from features and a table or from answers."""
         if table is None:
-            self.ask("watch", answers=_plain(first))
+            self._teach("watch", answers=_plain(first))
             return
         cost = np.asarray(table.cost).tolist()
-        self.ask(
+        self._teach(
             "plan",
             features=_frame(first),
             acc=table.acc.tolist(),
             cost=cost,
             budgets=list(table.budgets),
         )
+
+    def _teach(self, method: str, **words: Any) -> None:
+        self.taught = [(method, words)]
+        self.ask(method, **words)
 
     def predict(self, features: pd.DataFrame) -> np.ndarray:
         """Return the column that it names for every question."""
@@ -207,12 +229,12 @@ class Entry:
 
     def more(self, seen: Sequence) -> bool:
         """Return whether it asks again."""
-        return self.ask("more", copy=self.number, seen=list(_renamed(seen))) is True
+        return self.ask("more", seen=list(_renamed(seen))) is True
 
     def answer(self, seen: Sequence) -> str:
         """Return the answer that it names, by the name that we know."""
         shown = list(_renamed(seen))
-        named = self.ask("answer", copy=self.number, seen=shown)
+        named = self.ask("answer", seen=shown)
         places = [number for number, one in enumerate(shown) if one[0] == named]
         if not places:
             raise RuntimeError(f"answer named {named!r}, which it had not seen")
@@ -311,9 +333,8 @@ def played(policy: Any, part: Part) -> Outcome:
     if not policy.closes:
         policy = _Voting(policy)
     policy.fit(part.learn.answers)
-    return Outcome(
-        *watch(policy, part.score.answers, BUDGETS[-1], seed=part.seed, orders=part.orders)
-    )
+    tried = watch(policy, part.score.answers, BUDGETS[-1], seed=part.seed, orders=part.orders)
+    return Outcome(tried.cost, tried.accuracy)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -346,25 +367,45 @@ class Row:
         return self.cost.size > 0 and bool(mean_interval(self.cost).low > budget)
 
 
-def gains_of(outcome: Outcome, table: UtilityTable) -> np.ndarray:
-    """Return the gain of every question over the best random mix at the cost really paid."""
-    return outcome.accuracy - same_cost_mix(outcome, table)
+def gains_of(outcome: Outcome, alike: Alike) -> np.ndarray:
+    """Return the gain of every question over the same for everyone at the cost really paid."""
+    return outcome.accuracy - alike.at(outcome.cost.mean())
 
 
 def score(policy: Any, part: Part) -> tuple[Outcome, np.ndarray]:
     """Let a policy play; return its outcome, and what it gains on the answers that it played on."""
     outcome = played(policy, part)
-    return outcome, gains_of(outcome, part.score.table if policy.kind == "plans" else part.shown)
+    return outcome, gains_of(outcome, part.everyone if policy.kind == "plans" else part.shown)
 
 
-def scored(entry_name: str, source: str, part: Part) -> Row:
-    """Score what somebody handed in, with its controls; a fault is noted and stops nobody else."""
-    begun = time.perf_counter()
+def scored(entry_name: str, source: str, part: Part) -> list[Row]:
+    """Score what somebody handed in, a row for each of its policies, as everywhere."""
     row = Row(entry=entry_name, letters=len(source))
     if len(source) > LONGEST:
-        return replace(row, fault=f"has more than {LONGEST:,} letters: a memory is no policy")
+        return [replace(row, fault=f"has more than {LONGEST:,} letters: a memory is no policy")]
     try:
         with Entry(source, part.budget) as entry:
+            names = entry.names
+    except Exception as error:
+        return [replace(row, fault=str(error).strip() or type(error).__name__)]
+    several = len(names) > 1
+    return [
+        _scored(replace(row, entry=f"{entry_name}: {name}") if several else row, name, source, part)
+        for name in names
+    ]
+
+
+def _scored(row: Row, name: str, source: str, part: Part) -> Row:
+    """Score one policy, with its controls; a fault is noted and stops nobody else."""
+    begun = time.perf_counter()
+
+    def entered() -> Entry:
+        entry = Entry(source, part.budget)
+        entry.name = name
+        return entry
+
+    try:
+        with entered() as entry:
             outcome, gains = score(entry, part)
             row = replace(
                 row,
@@ -375,10 +416,10 @@ def scored(entry_name: str, source: str, part: Part) -> Row:
                 seconds=time.perf_counter() - begun,
             )
         controls: dict[str, np.ndarray] = {}
-        for name, make in _CONTROLS[row.kind].items():
+        for control, make in _CONTROLS[row.kind].items():
             other = make(part)
-            with Entry(source, part.budget) as entry:
-                _, controls[name] = score(entry, other)
+            with entered() as entry:
+                _, controls[control] = score(entry, other)
     except Exception as error:
         return replace(row, fault=str(error).strip() or type(error).__name__)
     return replace(row, controls=controls)
@@ -395,14 +436,14 @@ def book_row(name: str, part: Part) -> Row:
     """Score a policy of the book on the same questions."""
     policy = {**planning_policies(), **stopping_policies()}[name]
     begun = time.perf_counter()
-    found = outcomes(name, policy, part.learn, part.score, [part.budget])
-    cost, accuracy = found[:2, 0]
+    (found,) = outcomes(name, policy, part.learn, part.score, [part.budget])
+    cost, accuracy = found[:2]
     return Row(
         entry=BOOK[name],
         kind=kind_of(name, policy, part.budget),
         cost=cost,
         accuracy=accuracy,
-        gains=gains_of(Outcome(cost, accuracy), part.score.table),
+        gains=gains_of(Outcome(cost, accuracy), part.everyone),
         seconds=time.perf_counter() - begun,
     )
 
@@ -486,7 +527,7 @@ def write_scoreboard(rows: Sequence[Row], part: Part, folder: Path) -> pd.DataFr
     kinds = {f"{place}. {row.entry}" if place else row.entry: row.kind for place, row in able}
     scores = Scores(list(kinds), kinds)
     for name, (_, row) in zip(kinds, able, strict=True):
-        scores.add(name, part.budget, Outcome(row.cost, row.accuracy), part.score.table)
+        scores.add(name, part.budget, Outcome(row.cost, row.accuracy), part.everyone)
     html = page(
         scores.rows(np.arange(part.score.table.n)),
         "Scoreboard",
@@ -515,11 +556,13 @@ def rank(entries: Path, kept: Path = KEPT, workers: int = 0) -> pd.DataFrame:
     if not files:
         raise ValueError(f"{entries}: has no Python file; collect one per student there")
     with ProcessPoolExecutor(workers or cores()) as pool:
-        jobs = [pool.submit(book_row, name, part) for name in BOOK]
+        book = [pool.submit(book_row, name, part) for name in BOOK]
+        handed_in = []
         for file in files:
             source = file.read_text(encoding="utf-8", errors="replace")
-            jobs.append(pool.submit(scored, file.stem, source, part))
-        rows = [job.result() for job in jobs]
+            handed_in.append(pool.submit(scored, file.stem, source, part))
+        rows = [job.result() for job in book]
+        rows += [row for job in handed_in for row in job.result()]
     return write_scoreboard(rows, part, kept.parent)
 
 

@@ -5,6 +5,9 @@
 that Gradescope has put there. A notebook runs in a process of its own (`adabook.sandbox`), from
 which only answers are taken, as plain data (`adabook.plain_data`). They are judged here after it
 has ended (`adabook.judge`). A proof gets a comment, and a person marks it.
+
+Whose a notebook is, its place says, or Gradescope: an id of the roster in the name of its folder or
+of its file. What the notebook says of itself counts for nothing.
 """
 
 from __future__ import annotations
@@ -36,17 +39,20 @@ def grade_class(autograder: Path, submissions: Path, out: Path, workers: int = 0
 
     In the end its rows stand in the order of the roster, with a row for each student who handed
     nothing in, and each student's slip is written next to it. A submission that cannot be read, run
-    or judged has no points and a note that says why.
+    or judged has no points and a note that says why. Every file has one row, and every student one
+    that counts: of several files of a student the best.
 
     Parameters
     ----------
     autograder : Path
         The ``autograder.zip`` of the assignment.
     submissions : Path
-        A folder with the notebooks; folders inside it are searched, too.
+        A folder with the notebooks; folders inside it are searched, too. The name of a folder or of
+        the file has the student's id in it.
     out : Path
         The CSV file to write: file, id, points, a column per exercise, hints and notes. Slips for
-        the students go into the folder ``feedback`` beside it.
+        the students go into the folder ``feedback`` beside it, and so do the points of the roster
+        as Canvas and as Moodle import them, ``points-canvas.csv`` and ``points-moodle.csv``.
     workers : int
         How many notebooks run at a time; by default one per core.
 
@@ -60,7 +66,10 @@ def grade_class(autograder: Path, submissions: Path, out: Path, workers: int = 0
     files = _notebooks(submissions)
     rows: list[dict[str, Any]] = []
     with ProcessPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        graded = {pool.submit(_row, file, sheet): file for file in files}
+        graded = {
+            pool.submit(_row, file, sheet, _at(file.relative_to(submissions), sheet)): file
+            for file in files
+        }
         for done in as_completed(graded):
             row = {**done.result(), "file": graded[done].relative_to(submissions).as_posix()}
             rows.append(row)
@@ -68,6 +77,7 @@ def grade_class(autograder: Path, submissions: Path, out: Path, workers: int = 0
     rows = list(_in_order(rows, sheet["students"]))
     _write_table(rows, sheet, out)
     _write_slips(rows, sheet, out.with_name("feedback"))
+    _write_gradebooks(rows, sheet, out)
     return len(files)
 
 
@@ -93,15 +103,54 @@ def _notebooks(folder: Path) -> list[Path]:
 
 
 def _in_order(rows: list[dict[str, Any]], students: list[str]) -> Iterator[dict[str, Any]]:
-    """The rows in the order of the roster, then those of nobody on it, with notes on repeats."""
+    """The rows in the order of the roster, one per student, then those that count for nobody."""
     places = {student: place for place, student in enumerate(students)}
-    seen: dict[str, str] = {}
-    rows = sorted(rows, key=lambda row: row["file"])
-    for row in rows:
-        row["note"] += _repeated(row, seen)
-    missing = [student for student in students if student not in {r["student_id"] for r in rows}]
+    counts: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: ("refused" in row, -row["points"], row["file"])):
+        student = row["student_id"]
+        if student in counts:
+            row["note"].append(f"{counts[student]} counts for {student}, and not this file")
+            row["student_id"] = ""
+        elif student:
+            counts[student] = row["file"]
+    missing = [student for student in students if student not in counts]
     rows += [{"file": "", "student_id": one, "note": ["nothing handed in"]} for one in missing]
+    rows.sort(key=lambda row: row["file"])
     yield from sorted(rows, key=lambda row: places.get(row["student_id"], len(places)))
+
+
+def _at(place: Path, sheet: Mapping[str, Any]) -> list[str]:
+    """Whose notebook lies at a place, by the names of its folders or else by its own; one at most.
+
+    >>> sheet = {"students": ["ada", "ada-lee", "bo"]}
+    >>> _at(Path("homework-ada-lee.ipynb"), sheet), _at(Path("BO_12/homework-ada.ipynb"), sheet)
+    (['ada-lee'], ['bo'])
+    >>> _at(Path("adams.ipynb"), sheet), _at(Path("ada and bo.ipynb"), sheet)
+    ([], [])
+    """
+    for part in [*place.parts[:-1], place.stem]:
+        if found := _named(part, sheet["students"]):
+            return found if len(found) == 1 else []
+    return []
+
+
+def _named(text: str, students: Sequence[str]) -> list[str]:
+    """The ids that stand in a name as whole words, and in no longer id that stands there."""
+    text = file_name(unicodedata.normalize("NFC", text)).lower()
+    spans = {}
+    for student in students:
+        word = re.escape(file_name(student).lower())
+        for match in re.finditer(rf"(?<![^\W_]){word}(?![^\W_])", text):
+            spans[match.span()] = student
+    return sorted(
+        {
+            student
+            for (begin, end), student in spans.items()
+            if not any(
+                other[0] <= begin and end <= other[1] and other != (begin, end) for other in spans
+            )
+        }
+    )
 
 
 def _written(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,6 +184,30 @@ def _write_slips(rows: Sequence[Mapping[str, Any]], sheet: Mapping[str, Any], to
         (to / f"{file_name(row['student_id'])}.md").write_text(text, encoding="utf-8")
 
 
+def _write_gradebooks(
+    rows: Sequence[Mapping[str, Any]], sheet: Mapping[str, Any], out: Path
+) -> None:
+    """Write the points of everyone on the roster as Canvas and as Moodle import them.
+
+    Canvas knows a student by a login or, if it is a number, by a SIS id; Moodle asks what the
+    column ``id`` is. Proofs, which a person marks, are not in the points.
+    """
+    most = sum(one["points"] for one in sheet["exercises"] if not one["by_hand"])
+    students = {row["student_id"]: row.get("points", 0.0) for row in rows if row["student_id"]}
+    canvas = [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", sheet.get("name", "homework")],
+        ["Points Possible", "", "", "", "", most],
+    ]
+    for student, points in students.items():
+        known = [student, ""] if student.isdecimal() else ["", student]
+        canvas.append([student, "", *known, "", points])
+    moodle = [["id", sheet.get("name", "homework")], *map(list, students.items())]
+    for name, lines in (("canvas", canvas), ("moodle", moodle)):
+        file = out.with_name(f"{out.stem}-{name}.csv")
+        with file.open("w", newline="", encoding="utf-8") as table:
+            csv.writer(table).writerows(lines)
+
+
 def grade_gradescope(place: Path) -> None:
     """Grade the submission that Gradescope has put below a folder, and write its results.
 
@@ -143,28 +216,50 @@ def grade_gradescope(place: Path) -> None:
     """
     sheet = json.loads((place / "source" / SHEET).read_text(encoding="utf-8"))
     files = _notebooks(place / "submission")
-    if len(files) == 1:
-        row = _row(files[0], sheet, as_nobody=os.geteuid() == 0, senders=_senders(place, sheet))
-    else:
+    told = json.loads((place / "submission_metadata.json").read_text(encoding="utf-8"))
+    senders = _senders(told["users"], sheet["students"])
+    if not senders:
+        tests = [_unknown(told["users"], sheet["students"])]
+    elif len(files) != 1:
         reason = f"hand in one notebook; {len(files)} were found"
-        row = {"student_id": "", "points": 0.0, "faults": [reason], "note": []}
+        row = {"student_id": senders[0], "points": 0.0, "faults": [reason], "note": []}
+        tests = _tests(row, sheet)
+    else:
+        tests = _tests(_row(files[0], sheet, senders, as_nobody=os.geteuid() == 0), sheet)
     (place / "results").mkdir(exist_ok=True)
-    results = json.dumps({"tests": _tests(row, sheet)}, ensure_ascii=False)
+    results = json.dumps({"tests": tests}, ensure_ascii=False)
     (place / "results" / "results.json").write_text(results, encoding="utf-8")
 
 
-def _senders(place: Path, sheet: Mapping[str, Any]) -> list[str]:
+def _known_as(user: Mapping[str, Any]) -> list[str]:
+    """By which ids Gradescope knows somebody: the e-mail, what stands before its @, and the SID."""
+    email = str(user.get("email") or "").lower()
+    known = [email, email.partition("@")[0], str(user.get("sid") or "").lower()]
+    return [one.strip() for one in known if one.strip()]
+
+
+def _senders(users: Sequence[Mapping[str, Any]], students: Sequence[str]) -> list[str]:
     """The ids on the roster of those who, as Gradescope knows, handed the submission in."""
-    told = json.loads((place / "submission_metadata.json").read_text(encoding="utf-8"))
-    known = set()
-    for user in told["users"]:
-        email = str(user.get("email") or "")
-        known |= {
-            email.lower(),
-            email.lower().partition("@")[0],
-            str(user.get("sid") or "").lower(),
-        }
-    return [student for student in sheet["students"] if student.lower() in known - {""}]
+    known = {one for user in users for one in _known_as(user)}
+    return [student for student in students if student.lower() in known]
+
+
+def _unknown(users: Sequence[Mapping[str, Any]], students: Sequence[str]) -> dict[str, Any]:
+    """The test that fails where Gradescope and the roster share no id, so that nobody is graded."""
+    names = " and ".join(repr(one) for user in users for one in _known_as(user)) or "nobody"
+    return {
+        "name": "NOT GRADED: the sender is not on the teacher's roster",
+        "status": "failed",
+        "score": 0,
+        "max_score": 0,
+        "output": (
+            f"Gradescope knows the sender as {names}. The roster has {len(students)} ids, such as "
+            f"{students[0]!r}. For the teacher: write the e-mail or the SID of every student into "
+            "the roster, as Gradescope has them, run make homework with it and upload the new "
+            "autograder.zip; then hand out the notebooks that belong to it."
+        ),
+        "visibility": "visible",
+    }
 
 
 def _tests(row: Mapping[str, Any], sheet: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -174,10 +269,7 @@ def _tests(row: Mapping[str, Any], sheet: Mapping[str, Any]) -> list[dict[str, A
     lines = [f"{len(names) - len(missing)} of {len(names)} answers were received."]
     lines += [f"Not answered: {', '.join(missing)}."] if missing else []
     lines += row["faults"]
-    has_id = row["student_id"] in sheet["students"]
-    is_well = has_id and row.get("arrived") and not row.get("refused")
-    if not has_id:
-        lines.append(f"The student_id {row['student_id']!r} is not on the roster.")
+    is_well = row.get("arrived") and not row.get("refused")
     received = {
         "name": "Answers received; marks come later",
         "status": "passed" if is_well else "failed",
@@ -207,19 +299,16 @@ def _tests(row: Mapping[str, Any], sheet: Mapping[str, Any]) -> list[dict[str, A
 
 
 def _row(
-    file: Path,
-    sheet: Mapping[str, Any],
-    as_nobody: bool = False,
-    senders: Sequence[str] | None = None,
+    file: Path, sheet: Mapping[str, Any], students: Sequence[str], as_nobody: bool = False
 ) -> dict[str, Any]:
-    """The row of one submission: what went wrong in it is in its faults and notes."""
+    """The row of a submission of one of these students; faults and notes say what is wrong."""
     of = sum(one["points"] for one in sheet["exercises"])
-    row = {"student_id": "", "points": 0.0, "of": of, "faults": [], "note": [], "hints": {}}
+    student = students[0] if students else ""
+    row = {"student_id": student, "points": 0.0, "of": of, "faults": [], "note": [], "hints": {}}
     try:
         found = _answers(file, sheet, as_nobody)
         row["faults"] += found["faults"]
-        row["student_id"] = _student(found["answers"])
-        return row | _graded(found["answers"], sheet, file, row, as_nobody, senders)
+        return row | _graded(found["answers"], sheet, students, row, as_nobody)
     except Exception as error:  # the class must not wait for one submission
         row["faults"].append(f"not graded: {str(error).strip() or type(error).__name__}")
         return row
@@ -232,7 +321,7 @@ def _answers(file: Path, sheet: Mapping[str, Any], as_nobody: bool) -> dict[str,
     names = [exercise["variable"] for exercise in sheet["exercises"]]
     task = {
         "notebook": file.read_text(encoding="utf-8"),
-        "names": [*names, "student_id", "tables"],
+        "names": [*names, "tables"],
         "has_checks": sheet["roster"] is None,
     }
     rights = {"judge": True, "as_nobody": as_nobody}
@@ -243,35 +332,34 @@ def _answers(file: Path, sheet: Mapping[str, Any], as_nobody: bool) -> dict[str,
             raise RuntimeError(f"the notebook did not end within {_SECONDS} seconds") from None
 
 
-def _student(answers: Mapping[str, Any]) -> str:
-    """The id that a notebook has after it has run."""
-    return unicodedata.normalize("NFC", str(answers.get("student_id") or "")).strip()
-
-
 def _graded(
     answers: Mapping[str, Any],
     sheet: Mapping[str, Any],
-    file: Path,
+    students: Sequence[str],
     row: Mapping[str, Any],
     as_nobody: bool = False,
-    senders: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """The points of one submission, by exercise and in all, with hints; notes go to its row."""
-    student = row["student_id"]
     roster = sheet["roster"]
     owner = None if roster is None else _owner(answers.get("tables"), roster)
-    row["note"].extend(_suspicions(student, owner, file, sheet))
+    student = owner if owner in students else row["student_id"]
     arrived = [
         one["name"] for one in sheet["exercises"] if answers.get(one["variable"]) is not None
     ]
-    if senders is not None and student not in senders:
-        row["faults"].append(
-            f"this is the sheet of {student!r}, and Gradescope says that "
-            f"{' and '.join(senders) or 'nobody on the roster'} handed it in"
+    refused = {"arrived": arrived, "refused": True}
+    whose = f"its tables are those of {owner}" if owner else ""
+    if not student:
+        row["note"].append(
+            "no id, or more than one, of the roster is in its place: put one into the name of the "
+            f"file{f'; {whose}' if whose else ''}"
         )
-        return {"arrived": arrived, "refused": True}
-    if roster is not None and (student not in roster or owner not in (student, None)):
-        return {"arrived": arrived, "refused": True}
+        return refused
+    if owner not in (student, None):
+        row["faults"].append(f"the tables in this notebook are not those of {student}")
+        row["note"].append(whose)
+        return refused
+    if roster is not None and owner is None:
+        row["note"].append("its tables are no student's: they were changed")
     points: dict[str, Any] = {}
     hints = {}
     for exercise in sheet["exercises"]:
@@ -286,6 +374,7 @@ def _graded(
             arrived.remove(name)  # a function that is still the one handed out
     to_mark = [f"{one['name']} ({one['points']})" for one in sheet["exercises"] if one["by_hand"]]
     return {
+        "student_id": student,
         "arrived": arrived,
         **points,
         "points": float(sum(one for one in points.values() if one != "")),
@@ -300,36 +389,9 @@ def _owner(tables: Any, roster: Mapping[str, Any]) -> str | None:
     return next((name for name, one in roster.items() if one["tables"] == text), None)
 
 
-def _suspicions(
-    student: str, owner: str | None, file: Path, sheet: Mapping[str, Any]
-) -> Iterator[str]:
-    """What is odd about whose work this is: id, tables and file name should be one student's."""
-    students = sheet["students"]
-    if student not in students:
-        whose = f"; its tables are those of {owner}" if owner else ""
-        yield f"student_id {student!r} is not on the roster{whose}"
-    elif sheet["roster"] is not None and owner != student:
-        whose = f"those of {owner}" if owner else "no student's: they were changed"
-        yield f"its tables are {whose}"
-    named = [name for name in students if file_name(name) in file.stem]
-    longest = max(named, key=len, default=student)  # "student-1" is also in "student-12"
-    if student in students and longest != student:
-        yield f"the file is named after {longest}"
-
-
 def file_name(student: str) -> str:
     """A student's id as part of a file's name."""
     return re.sub(r"[^\w.@-]", "_", student)
-
-
-def _repeated(row: Mapping[str, Any], seen: dict[str, str]) -> Iterator[str]:
-    """A note on a second submission of one student; a copy that is marked already is none."""
-    student = row.get("student_id", "")
-    if not student or any("named after" in note or "tables" in note for note in row["note"]):
-        return
-    if student in seen:
-        yield f"{seen[student]} has the same student_id"
-    seen.setdefault(student, row["file"])
 
 
 def main(words: list[str]) -> int:

@@ -6,14 +6,17 @@ judge sends it inputs and reads plain numbers back.
 
 from __future__ import annotations
 
+import base64
 import inspect
+import pickletools
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from types import CodeType
 from typing import Any
 
-from adabook import plain_data, sandbox
+from adabook import exact, plain_data, sandbox, tasks
 from adabook.exercises import Checked, Checker, behaviour, checks
 from adabook.exercises.cases import Late
 from adabook.homework import exercise_of
@@ -22,7 +25,12 @@ from adabook.homework import exercise_of
 MOST = 2_000_000
 _FUNCTION_SECONDS = 60  # that the functions of one answer may take
 _JUDGE_SECONDS = 120  # of the judge's own work on one answer
+_OURS = 200  # bytes of code: two people write as much in the same way by no chance
 _PROOF_CASES = 200  # fewer than in practice, because every line of every case is a round trip
+
+
+class Copied(Exception):  # noqa: N818 (a function is copied)
+    """A function was handed in that carries code of the reference, under whatever name."""
 
 
 def judged(
@@ -40,6 +48,9 @@ def judged(
             checked = check(name, plain_data.from_plain(answer, function))
         except Late:
             return Checked(name, False, "it could not be judged in two minutes")
+        except Copied:
+            hint = "this function has the reference's own code in it; write one of your own"
+            return Checked(name, False, hint)
     if checked.right is None:
         return Checked(name, None, "not answered")
     return checked
@@ -71,6 +82,9 @@ def _functions(as_nobody: bool) -> Iterator[Callable[[str, list[str]], Callable]
             return stack.enter_context(asked)
 
         def function(pickle: str, names: list[str]) -> Callable:
+            if _is_ours(pickle):
+                raise Copied
+
             def call(*values: Any) -> Any:
                 request = {"function": pickle, "values": plain_data.as_plain(list(values))}
                 try:
@@ -84,3 +98,29 @@ def _functions(as_nobody: bool) -> Iterator[Callable[[str, list[str]], Callable]
             return call
 
         yield function
+
+
+def _is_ours(pickle: str) -> bool:
+    """Whether a pickle carries code of the reference for homework; it is read, and not opened."""
+    held = (argument for _, argument, _ in pickletools.genops(base64.b64decode(pickle)))
+    return any(isinstance(one, bytes) and one in _our_code() for one in held)
+
+
+@cache
+def _our_code() -> frozenset[bytes]:
+    """The code of the longer functions that find what homework asks for."""
+    modules = [module.__loader__.get_code(module.__name__) for module in (tasks, exact)]  # type: ignore[union-attr]
+    return frozenset(
+        one.co_code
+        for module in modules
+        for one in _within(module)
+        if one is not module and len(one.co_code) >= _OURS
+    )
+
+
+def _within(code: CodeType) -> Iterator[CodeType]:
+    """Code, and the code of all functions in it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _within(one)

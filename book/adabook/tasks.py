@@ -7,11 +7,11 @@ plans. A proof is a chain of lines for a claim that the book does not print.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from adabook.exact import all_plans
 from adabook.exercises.behaviour import Build, Proof
 from adabook.exercises.cases import TARGETED, Case, Inputs, best_value
 from adalib.solve.frontier import frontier
@@ -83,11 +83,6 @@ def _best(acc: np.ndarray, budget: float, bills: np.ndarray, fits: Any = True) -
     """The best mean accuracy of the plans, one row each, that fit and whose bill does."""
     within = (bills <= budget + 1e-9) & fits
     return float(acc[np.arange(len(acc)), all_plans(acc)].mean(axis=1)[within].max())
-
-
-def all_plans(acc: np.ndarray) -> np.ndarray:
-    """All plans of a table, one row each."""
-    return np.array(list(product(range(acc.shape[1]), repeat=len(acc))))
 
 
 def _without_rule(acc: np.ndarray, cost: np.ndarray, budget: float) -> float:

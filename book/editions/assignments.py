@@ -54,9 +54,10 @@ _UV = "uv==0.9.9"
 
 _INTRODUCTION = """# {title}
 
-Write your id into the next cell and your answers into the variables whose names start with `my_`,
-and hand in this file. `check` gives hints and no marks. The grader runs your notebook from top to
-bottom in a fresh kernel. A person reads the proofs: give the reason for each step in words.
+Write your answers into the variables whose names start with `my_`, and hand in this file under a
+name that has your id in it, such as `{chapter}-ada.ipynb`. `check` gives hints and no marks. The
+grader runs your notebook from top to bottom in a fresh kernel. A person reads the proofs: give the
+reason for each step in words.
 """
 
 _VALUE = "{0} = None  # your answer"
@@ -65,13 +66,24 @@ _STARTS = {
     "proof": "{0} = None  # a list of lines, such as [lambda acc, cost, lam: ..., ...]",
 }
 
-_HOMEWORK = """# Homework of {student}
+_HOMEWORK = """# {title} of {student}
 
 These tables are yours alone; everyone has others. Write your answers into the variables whose names
-start with `my_`, and hand in this file; it is worth {total} points. Do not change the next cell. To
-practise with other numbers and hints, use
+start with `my_`, and hand in this file under its name; it is worth {total} points. Do not change
+the next cell. To practise with other numbers and hints, use
 `from adabook import homework; homework("practice").check("bill", 2.75)`.
 """
+
+
+_TITLES = {
+    "homework": "Homework",
+    "prices": "Prices and frontier: homework",
+    "kkt": "Duality and its conditions: homework",
+    "limits": "Two limits: homework",
+    "stopping": "Dynamic programs and stopping: homework",
+    "checks": "Answers that can be checked: homework",
+    "nulls": "Estimates and nulls: homework",
+}
 
 
 class Exercise(NamedTuple):
@@ -112,9 +124,8 @@ def assignment(student: NotebookNode, whole: NotebookNode) -> tuple[NotebookNode
         found.append(exercise)
     for cell in _only_drawing(notebook, whole):
         cell.metadata["tags"] = [*cell.metadata.get("tags", []), SKIPPED_TAG]
-    introduction = _INTRODUCTION.format(title=f"{chapter}: exercises")
-    own = 'student_id = ""  # your id'
-    notebook.cells[:0] = [new_markdown_cell(introduction), new_code_cell(own)]
+    introduction = _INTRODUCTION.format(title=f"{chapter}: exercises", chapter=chapter)
+    notebook.cells.insert(0, new_markdown_cell(introduction))
     return notebook, found
 
 
@@ -150,13 +161,15 @@ def _names(source: str, context: type[ast.expr_context]) -> set[str]:
     return names
 
 
-def homework_notebook(student: str, questions: Mapping[str, Question | Task]) -> NotebookNode:
+def homework_notebook(
+    student: str, questions: Mapping[str, Question | Task], kind: str = "homework"
+) -> NotebookNode:
     """A student's sheet of homework: the id, the tables, and a variable for every answer."""
     tables = pformat(_tables(questions), width=60, sort_dicts=False)
     own = f"student_id = {student!r}\ntables = {tables}"
     total = sum(question.points for question in questions.values())
     cells = [
-        new_markdown_cell(_HOMEWORK.format(student=student, total=total)),
+        new_markdown_cell(_HOMEWORK.format(title=_TITLES[kind], student=student, total=total)),
         new_code_cell(own),
         new_code_cell(
             "import numpy as np\n\nimport adalib\n\ncost = np.array([1.0, 2.0, 4.0, 8.0])"
@@ -190,28 +203,32 @@ def homework_exercise(name: str, question: Question | Task) -> Exercise:
     return _exercise("homework", name, question.points, name == "proof")
 
 
-def homework_roster(secret: str, students: Sequence[str]) -> dict[str, dict[str, Any]]:
+def homework_roster(
+    secret: str, students: Sequence[str], kind: str = "homework"
+) -> dict[str, dict[str, Any]]:
     """What the autograder knows of every student: the keys, and the tables in Python's spelling."""
     roster = {}
     for student in students:
-        questions = drawn_questions(student, secret)
+        questions = drawn_questions(student, secret, kind)
         keys = {name: question.key() for name, question in questions.items()}
         roster[student] = {"keys": keys, "tables": repr(_tables(questions))}
     return roster
 
 
-def write_homework(secret: str, students: Sequence[str], wheel: Path, target: Path) -> None:
-    """Write a notebook for every student, and the autograder of them all."""
+def write_homework(
+    secret: str, students: Sequence[str], wheel: Path, target: Path, kind: str = "homework"
+) -> None:
+    """Write a notebook of a kind of sheet for every student, and the autograder of them all."""
     shutil.rmtree(target, ignore_errors=True)
     (target / "notebooks").mkdir(parents=True)
     for student in students:
-        questions = drawn_questions(student, secret)
-        notebook = homework_notebook(student, questions)
-        file = target / "notebooks" / f"homework-{file_name(student)}.ipynb"
+        questions = drawn_questions(student, secret, kind)
+        notebook = homework_notebook(student, questions, kind)
+        file = target / "notebooks" / f"{kind}-{file_name(student)}.ipynb"
         nbformat.write(notebook, file)
     exercises = [homework_exercise(*one) for one in questions.items()]
-    roster = homework_roster(secret, students)
-    _write_autograder(sheet_of(exercises, students, roster), wheel, target)
+    roster = homework_roster(secret, students, kind)
+    _write_autograder(sheet_of(exercises, students, roster, kind), wheel, target)
 
 
 def write_chapter(
@@ -222,16 +239,18 @@ def write_chapter(
     target.mkdir(parents=True)
     notebook, exercises = assignment(student, whole)
     nbformat.write(notebook, target / f"{target.name}.ipynb")
-    _write_autograder(sheet_of(exercises, students), wheel, target)
+    _write_autograder(sheet_of(exercises, students, name=target.name), wheel, target)
 
 
 def sheet_of(
     exercises: Sequence[Exercise],
     students: Sequence[str],
     roster: Mapping[str, Any] | None = None,
+    name: str = "homework",
 ) -> dict[str, Any]:
     """What `adabook.grade` reads: exercises, students and, for homework, keys and tables."""
     return {
+        "name": name,
         "exercises": [exercise._asdict() for exercise in exercises],
         "students": list(students),
         "roster": roster,

@@ -17,7 +17,7 @@ from adabook.exercises import Exercise, checks
 from adabook.exercises.behaviour import Construction
 from adabook.exercises.values import Value
 from contents import Page, pages
-from editions.text import Block, blocks
+from directives import Block, blocks
 
 #: Minutes that an exercise takes, by the word that opens it.
 MINUTES = {"read": 5, "compute": 10, "build": 20, "prove": 30}

@@ -101,10 +101,16 @@ def cut_book(built: Path, target: Path, notebooks: Mapping[str, NotebookNode]) -
 def write_index(builder) -> None:
     """Write what the search of the student's book looks words up in, when the book is built.
 
-    It has no word and no title of the teachers' pages.
+    It has no word, no title and no entry of the teachers' pages.
     """
     if indexer := getattr(builder, "indexer", None):  # there is none where no page was out of date
         indexer.prune(builder.env.all_docs.keys() - set(TEACHERS))
+        # What it leaves: the words of no page, and the entries.
+        for words in (indexer._mapping, indexer._title_mapping):
+            for word in [word for word, pages in words.items() if not pages]:
+                del words[word]
+        for name in TEACHERS:
+            indexer._index_entries.pop(name, None)
         with (Path(builder.outdir).parent / _INDEX).open("w", encoding="utf-8") as file:
             indexer.dump(file, builder.indexer_format)
 

@@ -450,19 +450,58 @@ def test_the_paper_names_the_points_and_minutes_of_its_questions(tmp_path):
     assert "The answer is" not in paper
 
 
-@pytest.mark.parametrize("secret", ["a", "autumn2026", "aaaaaaaaaaaaaaaaaaaaaaaa"])
-def test_a_secret_that_can_be_guessed_is_refused(secret, tmp_path, monkeypatch):
-    monkeypatch.setenv("SECRET", secret)
-    with pytest.raises(EditionError, match="guessed"):
-        read_secret(tmp_path / "exam")
+class TestSecret:
+    @pytest.fixture(autouse=True)
+    def no_names(self, monkeypatch):
+        for name in ("SECRET", "SECRET_FILE"):
+            monkeypatch.delenv(name, raising=False)
+
+    @pytest.mark.parametrize(
+        "words",
+        ["a sentence that you keep", "12345678901234567890", "correct horse battery staple"],
+    )
+    def test_words_that_can_be_guessed_are_refused(self, words, tmp_path, monkeypatch):
+        monkeypatch.setenv("SECRET", words)
+        with pytest.raises(EditionError, match="guessed"):
+            read_secret(tmp_path)
+        monkeypatch.delenv("SECRET")
+        for text in (words, "1234567890" * 3 + "12", "a" * 32, ""):
+            (tmp_path / "secret.txt").write_text(text)
+            (tmp_path / "secret.txt").chmod(0o600)
+            with pytest.raises(EditionError, match="drawn"):
+                read_secret(tmp_path)
+
+    def test_a_drawn_secret_is_kept_for_its_owner_where_clean_deletes_nothing(self, tmp_path):
+        drawn = read_secret(tmp_path)
+        kept = tmp_path / "secret.txt"
+        assert read_secret(tmp_path) == drawn == kept.read_text()
+        assert kept.stat().st_mode & 0o077 == 0
+        assert "_build" not in kept.relative_to(tmp_path).parts
+        (tmp_path / "other").mkdir()
+        assert read_secret(tmp_path / "other") != drawn
+        kept.chmod(0o644)
+        with pytest.raises(EditionError, match="chmod 600"):
+            read_secret(tmp_path)
+
+    def test_a_teacher_may_name_the_file(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("SECRET_FILE", str(tmp_path / "autumn.txt"))
+        assert read_secret(tmp_path) == (tmp_path / "autumn.txt").read_text()
+        assert not (tmp_path / "secret.txt").exists()
+        monkeypatch.setenv("SECRET_FILE", str(tmp_path / "_build" / "autumn.txt"))
+        with pytest.raises(EditionError, match="make clean"):
+            read_secret(tmp_path)
+
+    def test_the_handbook_prints_no_secret(self):
+        """No text of the book is one: the page's own example was accepted once."""
+        pages = [*(ROOT / "book").glob("*.md"), ROOT / "Makefile", ROOT / "README.md"]
+        assert not [page for page in pages if "SECRET=" in page.read_text(encoding="utf-8")]
 
 
-def test_a_drawn_secret_is_kept_for_its_owner_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECRET", "")
-    homework, paper = (read_secret(tmp_path / name) for name in ("homework", "exam"))
-    assert homework != paper
-    assert read_secret(tmp_path / "exam") == paper
-    assert (tmp_path / "exam" / "secret.txt").stat().st_mode & 0o077 == 0
+def test_keys_are_their_owners_alone(tmp_path):
+    target = tmp_path / "exam"
+    target.mkdir(mode=0o755)
+    write_exam("a", "one", target)
+    assert target.stat().st_mode & 0o077 == 0
 
 
 def test_an_exam_is_printed_beside_its_text(tmp_path):

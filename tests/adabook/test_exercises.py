@@ -75,3 +75,9 @@ def test_every_mistake_that_a_value_names_gets_its_own_hint(chapter):
         assert exercise.fault(about["answer"]) is None, name
         for hint, mistake in exercise.wrong.items():
             assert exercise.fault(mistake) == hint, name
+
+
+def test_a_decimal_comma_outside_of_quotes_gets_its_sentence():
+    one = Value("one", 0.76, "think", tolerance=0.01)
+    assert one.fault((0, 76)).endswith("0.76")
+    assert "not a number" in one.fault((0, 7, 6))

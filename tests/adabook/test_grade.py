@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import cloudpickle
 import nbformat
 import numpy as np
 import pandas as pd
@@ -24,10 +25,10 @@ from nbformat.v4 import new_code_cell
 from scipy.optimize import linprog
 
 import adalib
-from adabook import grade, sandbox
+from adabook import exact, grade, sandbox, tasks
 from adabook.exercises import JUDGED, Checker
 from adabook.exercises.values import Value
-from adabook.grade import SHEET, _suspicions, _written, grade_gradescope
+from adabook.grade import SHEET, _at, _written, grade_gradescope
 from adabook.homework import Question, drawn_questions
 from adabook.judge import judged
 from adabook.plain_data import as_plain, from_plain
@@ -169,6 +170,9 @@ def handed_in(student, right=99, extra=""):
     return notebook
 
 
+GRADEBOOKS: dict[str, list[dict[str, str]]] = {}
+
+
 @pytest.fixture(scope="module")
 def homework(tmp_path_factory):
     """The rows of a small class, graded by an unpacked wheel, with one worker."""
@@ -191,11 +195,14 @@ def homework(tmp_path_factory):
         f"{three}": handed_in(three, 2, PATCHED),
         f"{four}": handed_in(four, 0, PRACTICE),
         f"{five}": handed_in(one, extra=f"student_id = {five!r}"),  # a neighbour's, the id changed
+        f"homework-{two} (1)": handed_in(two, 0, f"student_id = {five!r}"),  # a stranger's
+        f"homework-{three} (1)": homework_notebook(one, drawn_questions(one, SECRET)),
         f"{six}": handed_in(six, 3, "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"),
         f"{seven}": handed_in(seven, 2, REWRITE.format(port=9) + search),
         f"{eight}": handed_in(eight, 12, FLOOD + reach),
-        "a-first": homework_notebook(nine, drawn_questions(nine, SECRET)),
-        "long": handed_in("student-9", 9, LONG),
+        "nobodys": handed_in(nine),
+        f"{nine}-blank": homework_notebook(nine, drawn_questions(nine, SECRET)),
+        f"{nine}-long": handed_in(nine, 9, LONG),
     }
     for name, notebook in files.items():
         nbformat.write(notebook, submissions / f"{name}.ipynb")
@@ -223,6 +230,9 @@ def homework(tmp_path_factory):
         assert not Path(place, "left-for-the-next").exists()
     with out.open(encoding="utf-8") as table:
         rows = list(csv.DictReader(table))
+    for name in ("canvas", "moodle"):
+        with out.with_name(f"points-{name}.csv").open(encoding="utf-8") as table:
+            GRADEBOOKS[name] = list(csv.DictReader(table))
     slips = {file.stem: file.read_text() for file in (folder / "feedback").iterdir()}
     return {row["file"].removesuffix(".ipynb") or row["student_id"]: row for row in rows}, slips
 
@@ -243,8 +253,11 @@ def test_points_are_those_deserved(homework):
         "student-6": 0,
         "student-7": 2,
         "student-8": 12,
-        "a-first": 0,
-        "long": 0,
+        "homework-student-2 (1)": 0,
+        "homework-student-3 (1)": 0,
+        "nobodys": 0,
+        "student-9-blank": 0,
+        "student-9-long": 0,
         "broken": 0,
         "list": 0,
         "link": 0,
@@ -262,9 +275,36 @@ def test_a_proof_is_commented_on_and_left_to_a_person(homework):
 
 def test_rows_stand_in_the_rosters_order_and_nobody_is_missing(homework):
     ids = [row["student_id"] for row in homework[0].values() if row["student_id"]]
-    named = [*STUDENTS[:5], *STUDENTS[6:], "absent"]  # the sixth ended before its id was known
-    assert [one for one in ids if one in named] == named
+    assert ids == [*STUDENTS, "absent"]  # the sixth, too, whose kernel died
     assert homework[0]["absent"]["note"] == "nothing handed in"
+
+
+def test_a_file_has_one_row_and_a_student_one_that_counts(homework):
+    """What a notebook says of itself counts for nothing, so it is nobody else's row or slip."""
+    rows, slips = homework
+    assert rows["student-2"]["student_id"] == "student-2"
+    for stranger in ("homework-student-2 (1)", "homework-student-3 (1)", "nobodys"):
+        assert rows[stranger]["student_id"] == ""
+    assert "student-2.ipynb counts" in rows["homework-student-2 (1)"]["note"]
+    assert "put one into the name" in rows["nobodys"]["note"]
+    assert "those of student-9" in rows["nobodys"]["note"]
+    assert set(slips) == set(STUDENTS)
+    assert slips["student-2"].startswith("# student-2\n\n4 of 23 points")
+    assert slips["student-3"].startswith("# student-3\n\n2 of 23 points")
+
+
+def test_canvas_and_moodle_get_the_points_of_the_roster(homework):
+    """Canvas has the most that can be had in its second line, and no column that is no mark."""
+    canvas, moodle = GRADEBOOKS["canvas"], GRADEBOOKS["moodle"]
+    points = {row["student_id"]: float(row["points"] or 0) for row in homework[0].values()}
+    points.pop("")
+    most, *rows = canvas
+    assert most["Student"] == "Points Possible"
+    assert float(most["homework"]) == TOTAL
+    assert list(most) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "homework"]
+    assert {row["SIS Login ID"]: float(row["homework"]) for row in rows} == points
+    assert {row["id"]: float(row["homework"]) for row in moodle} == points
+    assert list(points) == [*STUDENTS, "absent"]
 
 
 def test_notes_name_the_copy_and_not_the_one_who_was_copied(homework):
@@ -273,7 +313,7 @@ def test_notes_name_the_copy_and_not_the_one_who_was_copied(homework):
     assert "SyntaxError" in rows["student-2"]["note"]
     assert "student-1" in rows["student-5"]["note"]
     assert "not graded" in rows["student-6"]["note"]
-    assert "too long" in rows["long"]["note"]
+    assert "too long" in rows["student-9-long"]["note"]
     assert "not a notebook" in rows["broken"]["note"]
     assert "not a notebook" in rows["list"]["note"]
     assert "a link" in rows["link"]["note"]
@@ -282,36 +322,36 @@ def test_notes_name_the_copy_and_not_the_one_who_was_copied(homework):
 def test_a_slip_has_the_points_and_the_hints_of_one_student(homework):
     wrong = next(iter(drawn_questions("student-2", SECRET)["equal cost"].wrong))
     slip = homework[1]["student-2"]
-    assert slip.startswith("# student-2\n\n4 of 22 points")
+    assert slip.startswith("# student-2\n\n4 of 23 points")
     assert wrong in slip
     assert "student-1" not in slip
     assert f"equal cost: {wrong}" in homework[0]["student-2"]["hints"]
 
 
 @pytest.mark.parametrize(
-    ("student", "owner", "file", "named"),
+    ("place", "whose"),
     [
-        ("student-1", "student-1", "student-1", []),
-        ("student-1", "student-1", "student-12", ["student-12"]),  # a neighbour's file
-        ("", "student-1", "student-1", ["''", "student-1"]),  # a forgotten id
-        ("student-2", "student-1", "student-2", ["student-1"]),  # a changed one
-        ("student-2", None, "student-2", ["changed"]),
+        ("homework-student-1.ipynb", ["student-1"]),
+        ("homework-student-12.ipynb", ["student-12"]),
+        ("Ada Lovelace_4711_assignsubmission_file_/Homework-Student-2 (3).ipynb", ["student-2"]),
+        ("student-1/homework-student-2.ipynb", ["student-1"]),  # the system says who handed it in
+        ("zo\u0065\u0308@school.edu.ipynb", ["zo\u00eb@school.edu"]),
+        ("student-123.ipynb", []),
+        ("student-1 and student-2.ipynb", []),
+        ("homework.ipynb", []),
     ],
 )
-def test_what_does_not_fit_together_is_noted(student, owner, file, named):
-    students = ["student-1", "student-12", "student-2"]
-    sheet = {"students": students, "roster": dict.fromkeys(students)}
-    notes = " ".join(_suspicions(student, owner, Path(f"{file}.ipynb"), sheet))
-    assert bool(notes) == bool(named)
-    assert all(name in notes for name in named)
+def test_whose_a_notebook_is_its_place_says(place, whose):
+    students = ["student-1", "student-12", "student-2", "zo\u00eb@school.edu"]
+    assert _at(Path(place), {"students": students}) == whose
 
 
 def test_a_spreadsheet_runs_no_name_that_a_student_chose():
-    row = {"file": "=1+1.ipynb", "student_id": "@me", "note": ["=2.ipynb has the same student_id"]}
+    row = {"file": "=1+1.ipynb", "student_id": "@me", "note": ["=2.ipynb counts"]}
     assert all(text.startswith("'") for name, text in _written(row).items() if name != "hints")
 
 
-@pytest.mark.parametrize("case", ["right", "another", "id", "blank", "nothing"])
+@pytest.mark.parametrize("case", ["right", "sid", "another", "id", "blank", "nothing"])
 def test_gradescope_shows_what_arrived_and_keeps_the_marks(case, tmp_path, monkeypatch):
     # In Gradescope's container there is no bubblewrap, and root keeps the keys.
     monkeypatch.setattr(sandbox, "bubblewrap", lambda: "")
@@ -326,6 +366,8 @@ def test_gradescope_shows_what_arrived_and_keeps_the_marks(case, tmp_path, monke
     if case != "nothing":
         nbformat.write(notebook, tmp_path / "submission" / "homework.ipynb")
     sender = {"id": 7, "email": f"Student-{2 if case == 'another' else 1}@school.edu", "sid": None}
+    if case == "sid":
+        sender |= {"email": "ada@school.edu", "sid": "student-1"}
     (tmp_path / "submission_metadata.json").write_text(json.dumps({"users": [sender]}))
     sheet = sheet_of(EXERCISES, STUDENTS, homework_roster(SECRET, STUDENTS))
     (tmp_path / "source" / SHEET).write_text(json.dumps(sheet))
@@ -333,22 +375,39 @@ def test_gradescope_shows_what_arrived_and_keeps_the_marks(case, tmp_path, monke
     results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
     tests = results["tests"]
     (shown,) = [test for test in tests if test["visibility"] == "visible"]
-    assert shown["status"] == ("passed" if case == "right" else "failed")
+    well = ("right", "sid", "id")
+    assert shown["status"] == ("passed" if case in well else "failed")
     assert "score" not in shown
     later = {test["name"]: test for test in tests if test["visibility"] == "after_published"}
     assert list(later) == [name for name in QUESTIONS if name != "proof"]
     assert sum(test["max_score"] for test in later.values()) == TOTAL
-    assert sum(test["score"] for test in later.values()) == (5 if case == "right" else 0)
+    assert sum(test["score"] for test in later.values()) == (5 if case in well else 0)
     assert not any(hint in shown["output"] for hint in QUESTIONS["bill"].wrong)
     expected = {
         "right": f"{len(QUESTIONS) - 2} of {len(QUESTIONS)} answers were received",
-        "another": "'student-1', and Gradescope says that student-2 handed it in",
-        "id": "'nobody'",
+        "sid": f"{len(QUESTIONS) - 2} of {len(QUESTIONS)} answers were received",
+        "another": "not those of student-2",
+        "id": f"{len(QUESTIONS) - 2} of {len(QUESTIONS)} answers were received",
         "blank": f"0 of {len(QUESTIONS)} answers were received",
         "nothing": "0 were found",
     }
     assert expected[case] in shown["output"]
     assert "proof, 4 points" in tests[-1]["output"]
+
+
+def test_gradescope_says_at_the_first_upload_that_the_roster_has_other_ids(tmp_path):
+    for folder in ("source", "submission"):
+        (tmp_path / folder).mkdir()
+    users = [{"id": 7, "email": "ada@school.edu", "sid": "4711"}]
+    (tmp_path / "submission_metadata.json").write_text(json.dumps({"users": users}))
+    sheet = sheet_of(EXERCISES, STUDENTS, homework_roster(SECRET, STUDENTS))
+    (tmp_path / "source" / SHEET).write_text(json.dumps(sheet))
+    grade_gradescope(tmp_path)
+    results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
+    (test,) = results["tests"]
+    assert (test["status"], test["visibility"]) == ("failed", "visible")
+    for word in ("ada@school.edu", "4711", "student-1", "roster"):
+        assert word in test["output"]
 
 
 def test_without_bubblewrap_the_grader_says_whom_it_trusts(tmp_path, monkeypatch, capsys):
@@ -431,6 +490,34 @@ class TestFunctions:
     )
     def test_what_is_not_right_gets_its_hint(self, chapter, name, function, hint):
         assert hint in judge(chapter, name, function).hint
+
+    @pytest.mark.parametrize("variant", ["seats", "charge", "weights"])
+    def test_the_reference_is_refused_under_any_name(self, variant):
+        """cloudpickle can be told to send a module's functions along; no module is needed then."""
+        reference = tasks.judged(variant, 2.0).brute_force
+
+        def mine(acc, cost, budget):
+            return reference(acc, cost, budget)
+
+        for module in (tasks, exact):
+            cloudpickle.register_pickle_by_value(module)
+        try:
+            sent = {"renamed": as_plain(mine), "itself": as_plain(reference)}
+        finally:
+            for module in (tasks, exact):
+                cloudpickle.unregister_pickle_by_value(module)
+        key = {"variant": variant, "number": 2.0}
+        exercise = {"chapter": "homework", "name": "function"}
+        for name, answer in sent.items():
+            checked = judged(exercise, key, answer)
+            assert (checked.right, "reference" in checked.hint) == (False, True), name
+
+    @pytest.mark.parametrize("variant", ["seats", "charge", "weights"])
+    def test_a_solution_of_ones_own_is_not_taken_for_the_reference(self, variant):
+        space: dict = {}
+        exec(solved_tasks.FUNCTIONS[variant].format(number=2.0), space)
+        key = {"variant": variant, "number": 2.0}
+        assert judge("homework", "function", space["my_function"], key).right
 
     def test_an_endless_function_ends_in_the_seconds_that_its_hint_names(self, monkeypatch):
         def endless(acc, cost, lam):

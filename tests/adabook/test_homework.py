@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from adabook import homework
-from adabook.homework import Question, drawn_questions, exercise_of
+from adabook.homework import SHEETS, Question, drawn_questions, exercise_of
 
 
 def numbers_of(student, sheet):
-    """The questions of a sheet that ask for a number."""
-    drawn = drawn_questions(student, sheet)
+    """The questions that ask for a number, of every kind of sheet."""
+    drawn = {}
+    for kind in SHEETS:
+        drawn |= drawn_questions(student, sheet, kind)
     return {name: question for name, question in drawn.items() if isinstance(question, Question)}
 
 
@@ -33,6 +35,12 @@ def test_every_typical_mistake_gets_its_own_hint_from_some_student():
         for name, question in numbers_of(f"student-{number}", "1").items():
             exercise = exercise_of(name, question.key())
             assert exercise.fault(question.answer) is None
+            near = [
+                wrong
+                for wrong in question.wrong.values()
+                if abs(wrong - question.answer) <= question.tolerance
+            ]
+            assert near == [], f"{name}: the right answer is called a mistake"
             assert exercise.fault(round(question.answer, 4)) is None, "what a person copies down"
             for hint, wrong in question.wrong.items():
                 parts = hint.split("; or ")
@@ -42,6 +50,12 @@ def test_every_typical_mistake_gets_its_own_hint_from_some_student():
                 if len(parts) == 1 and told == hint:
                     alone.add((name, hint))
     assert alone == hints
+
+
+def test_the_kinds_of_sheets_share_no_numbers():
+    one, other = (drawn_questions("ada", "1", kind)["bill"].text for kind in ("homework", "prices"))
+    assert one != other
+    assert one == drawn_questions("ada", "1")["bill"].text
 
 
 def test_a_students_sheet_has_no_answers():

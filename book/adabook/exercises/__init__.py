@@ -121,16 +121,19 @@ def checks(chapter: str) -> Checker:
     (Exercise "thrift": right., 'that compares with one answer for everyone, which costs 1')
     """
     exercises: dict[str, Exercise] = {
-        name: Value(name, **about) for name, about in value_exercises().get(chapter, {}).items()
+        name: Value(name, **about) for name, about in _values(chapter).items()
     }
     exercises |= {name: exercise for (place, name), exercise in JUDGED.items() if place == chapter}
     return Checker(exercises, chapter)
 
 
-@cache
 def value_exercises() -> dict[str, dict[str, dict[str, Any]]]:
     """What is known of the value exercises, by chapter and name."""
-    return {
-        path.stem: json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted(ANSWERS.glob("*.json"))
-    }
+    return {path.stem: _values(path.stem) for path in sorted(ANSWERS.glob("*.json"))}
+
+
+@cache
+def _values(chapter: str) -> dict[str, dict[str, Any]]:
+    """Those of a chapter, by name; its notebook reads no other's."""
+    file = ANSWERS / f"{chapter}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}

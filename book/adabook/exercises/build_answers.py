@@ -21,12 +21,11 @@ EXERCISES: dict[tuple[str, str], Build] = {}  # by chapter and name
 
 def _some_answers(
     rng: np.random.Generator, fewest: int, most: int, chances: Sequence[float]
-) -> list[str]:
+) -> Case:
     """Draw some answers, the right one with the first chance; the last of the four is empty."""
-    return [
-        ["7", "8", "9", ""][i]
-        for i in rng.choice(4, size=rng.integers(fewest, most + 1), p=chances)
-    ]
+    named = [*rng.permutation(["7", "8", "9", "x = 1", "1/2"])[:3].tolist(), ""]
+    size = rng.integers(fewest, most + 1)
+    return {"answers": [named[i] for i in rng.choice(4, size=size, p=chances)], "gold": named[0]}
 
 
 def _winners(answers: Sequence[str]) -> list[str]:
@@ -48,7 +47,7 @@ def _with_empties(answers: Sequence[str], gold: str) -> float:
 
 EXERCISES["data", "vote"] = Build(
     inputs=Inputs(
-        draw=lambda rng: {"answers": _some_answers(rng, 1, 7, [0.4, 0.3, 0.1, 0.2]), "gold": "7"},
+        draw=lambda rng: _some_answers(rng, 1, 16, [0.4, 0.3, 0.1, 0.2]),
         axes={"answers": ("answer",)},
         nasty=[
             {"answers": ["7", "8"], "gold": "7"},
@@ -86,8 +85,8 @@ EXERCISES["data", "vote"] = Build(
 
 def _draw_budget(rng: np.random.Generator) -> Case:
     """Draw some answers, and a budget that they allow."""
-    answers = _some_answers(rng, 2, 7, [0.4, 0.3, 0.15, 0.15])
-    return {"answers": answers, "gold": "7", "b": int(rng.integers(1, len(answers) + 1))}
+    case = _some_answers(rng, 2, 9, [0.4, 0.3, 0.15, 0.15])
+    return {**case, "b": int(rng.integers(1, len(case["answers"]) + 1))}
 
 
 def _all_subsets(answers: list[str], gold: str, b: int) -> float:
@@ -136,11 +135,12 @@ EXERCISES["motivation", "subsets"] = Build(
 def _learn_known(rng: np.random.Generator, **case: Any) -> Case:
     """Draw features of known and of new questions."""
     # Distances between whole numbers tie often, so that the tie rule is tried.
-    known = rng.integers(0, 6, (len(case["acc"]), 2)).astype(float)
+    features = rng.integers(1, 5)
+    known = rng.integers(0, 6, (len(case["acc"]), features)).astype(float)
     return {
         "known": known,
         **case,
-        "new": rng.integers(0, 6, (rng.integers(1, 5), 2)).astype(float),
+        "new": rng.integers(0, 6, (rng.integers(1, 5), features)).astype(float),
     }
 
 
@@ -190,13 +190,13 @@ EXERCISES["learning", "label policy"] = Build(
 
 
 def _draw_stops(rng: np.random.Generator) -> Case:
-    """Draw a small world: two states with the vote's value, chances to move, and a price."""
-    last = int(rng.integers(1, 3))
-    first = rng.integers(0, 9, (last, 2, 1)) / 8
-    worth = rng.integers(0, 9, (last + 1, 2)) / 8
+    """Draw a small world: some states with the vote's value, chances to move, and a price."""
+    last, states = (int(rng.integers(*ends)) for ends in ((1, 4), (1, 4)))
+    ends = np.sort(rng.integers(0, 9, (last, states, states - 1)) / 8, axis=2)
+    edges = np.concatenate([np.zeros((last, states, 1)), ends, np.ones((last, states, 1))], axis=2)
     return {
-        "worth": worth,
-        "moves": np.concatenate([first, 1 - first], axis=2),
+        "worth": rng.integers(0, 9, (last + 1, states)) / 8,
+        "moves": np.diff(edges, axis=2),
         "lam": float(rng.integers(0, 9) / 64),
     }
 

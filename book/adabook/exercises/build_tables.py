@@ -76,6 +76,8 @@ EXERCISES["oracle", "oracle"] = Build(
             lambda acc, cost, lam: np.add(oracle(acc, cost, lam), 1)
         ),
         "it stops at the first step that does not pay; a later one may pay for both": _first_stop,
+        "it takes the best question of every column; take the best column of every question, "
+        "which is axis=1": lambda acc, cost, lam: (acc - lam * cost).argmax(axis=0),
     },
     picture=sketch,
 )
@@ -562,7 +564,7 @@ EXERCISES["markets", "dispatch"] = Build(
         lambda rng, capacity, fuel: {
             "capacity": capacity,
             "fuel": fuel,
-            "demand": float(rng.integers(0, int(capacity.sum()) + 1)),
+            "demand": float(rng.integers(0, 8 * int(capacity.sum()) + 1) / 8),
         },
         PLANTS.axes,
         [

@@ -277,6 +277,8 @@ _FLAT = by_hand(acc=[[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]], cost=[1.0, 2.0, 4.0])
 _TIED = by_hand(acc=[[0.25, 0.5, 1.0], [0.0, 0.25, 0.25]], cost=[1.0, 2.0, 4.0])
 _DIPS = by_hand(acc=[[0.75, 0.25, 0.5], [0.5, 0.25, 1.0]], cost=[1.0, 4.0, 16.0])
 _TWINS = by_hand(acc=[[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]], cost=[1.0, 16.0])
+# The second column is better by a hundred thousandth, which whoever rounds net values loses.
+_NEARLY = by_hand(acc=[[0.25, 0.37501, 0.25], [0.5, 0.5, 0.75002]], cost=[1.0, 2.0, 3.0])
 
 
 def _sound(
@@ -304,6 +306,7 @@ PRICED = _inputs(
         {**_FLAT, "lam": 0.0},
         {**_DIPS, "lam": 0.0},
         {**_TWINS, "lam": 1 / 16},
+        {**_NEARLY, "lam": 0.125},
     ],
     priced=True,
 )

@@ -29,10 +29,23 @@ _THREE = [[0.9, 0.9, 0.9], [0.2, 0.6, 0.8], [0.3, 0.3, 0.75]], [1, 2, 4]
 
 
 #: Numbers that a question may hold as words.
-_NUMBERS = (
+_SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
-    "hundred thousand million half third quarter dozen"
+    "sixteen seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_NUMBERS = {
+    **{word: float(at) for at, word in enumerate(_SMALL.split())},
+    **{word: 10.0 * at for at, word in enumerate(_TENS.split(), 2)},
+    **{"hundred": 1e2, "thousand": 1e3, "million": 1e6, "dozen": 12.0, "pair": 2.0},
+    **{"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4},
+}
+#: Words and signs that ask for the same to be done with two numbers.
+_OPERATIONS = (
+    "+ plus and add adds added with sum total together more gets gains wins buys finds",
+    "- \N{MINUS SIGN} minus less subtract without fewer loses eats sells gives drops",
+    "* \N{MULTIPLICATION SIGN} times product multiply multiplied each every",
+    "/ \N{DIVISION SIGN} : over divide divided into per share shared ratio",
 )
 
 
@@ -189,7 +202,12 @@ def _blind(answer: Any) -> str | None:
     if not all(text.strip().endswith("?") for text in answer):
         return "each text must be a question, so it ends with a question mark"
     numbers = [
-        [word for word in own if word.isdigit() or word in _NUMBERS.split()] for own in words
+        sorted(
+            float(word) if word.isdecimal() else _NUMBERS[word]
+            for word in own
+            if word.isdecimal() or word in _NUMBERS
+        )
+        for own in words
     ]
     if min(map(len, numbers)) < 2:
         return "each question must ask for a sum of two numbers or more, such as 12 and 34"
@@ -198,6 +216,12 @@ def _blind(answer: Any) -> str | None:
         return (
             "the two use the same words and signs; change one, so that they ask for different sums"
         )
+    asked = [
+        {at for at, known in enumerate(_OPERATIONS) if {*own, *sign} & {*known.split()}}
+        for own, sign in zip(words, signs, strict=True)
+    ]
+    if numbers[0] == numbers[1] and asked[0] == asked[1]:
+        return "both ask for the same sum; change a number, or what is done with the numbers"
     features = text_features(list(answer))
     apart = [name for name in features if features[name][0] != features[name][1]]
     return f"{apart[0]} tells them apart" if apart else None

@@ -42,6 +42,9 @@ class Value:
         if self._is(answer, self.answer):
             return None
         is_number = not isinstance(self.answer, str)
+        if is_number and _is_pair(answer):
+            whole, part = answer
+            return f"{whole},{part} is a pair of numbers in Python; write a point: {whole}.{part}"
         if is_number and math.isnan(as_number(answer)):
             return "that is not a number; give one, such as 0.875 or 7/8"
         named = next((hint for hint, value in self.wrong.items() if self._is(answer, value)), None)
@@ -89,6 +92,15 @@ class Value:
         if isinstance(answer, str) and "," in answer and self._is(number / 1000, self.answer):
             return "three digits after a comma are read as thousands; write a decimal point"
         return None
+
+
+def _is_pair(answer: Any) -> bool:
+    """Whether this is what ``mine = 0,76`` makes: two whole numbers.
+
+    >>> _is_pair((0, 76)), _is_pair((0.5, 1)), _is_pair([1])
+    (True, False, False)
+    """
+    return isinstance(answer, (tuple, list)) and [type(one) for one in answer] == [int, int]
 
 
 def as_number(answer: Any) -> float:
