@@ -6,14 +6,26 @@ history.replaceState(null, "", "/"); // on a projector the key would be read by 
 
 async function ask(what, value) {
   const kept = { me: sessionStorage.getItem("me"), key: sessionStorage.getItem("key"), number: seen && JSON.parse(seen).number };
-  const reply = await fetch("/", { method: "POST", body: JSON.stringify({ ...kept, what, value }) });
-  const state = await reply.json();
+  const state = await sent(JSON.stringify({ ...kept, what, value }), what === "look" ? 0 : 10);
+  if (!state) return null; // a look that was lost comes again in a second
   if (state.refused) return alert(state.refused);
   if (state.me) sessionStorage.setItem("me", state.me); // a page that is loaded again keeps its card
   const isTyped = what === "look" && document.activeElement?.matches("input"); // what is being typed stays
   if (isTyped || JSON.stringify(state) === seen) return null;
   seen = JSON.stringify(state);
   return document.querySelector("main").replaceChildren(...(state.me ? phone(state) : teacher(state)));
+}
+
+// What the hall replies. A press that is lost on the way is sent again, up to so many times; its number says of which round it is.
+async function sent(body, more) {
+  try {
+    const reply = await fetch("/", { method: "POST", body });
+    return await reply.json();
+  } catch {
+    if (!more) return null;
+    await new Promise((resume) => setTimeout(resume, 500));
+    return sent(body, more - 1);
+  }
 }
 
 const say = (text) => make("p", { class: "market-said", role: "status" }, text);
@@ -34,7 +46,7 @@ function phone({ kind, value, seat, budgets, card: mine, hand, told }) {
 }
 
 let price = 5;
-function teacher({ kind, value, cards, budgets, hands, money, rounds, told, rules }) {
+function teacher({ kind, value, cards, budgets, hands, money, rounds, told, rules, lie }) {
   const [label, input] = number("price, points per answer", price, 0, 100);
   input.step = "any";
   input.addEventListener("input", () => (price = Number(input.value)));
@@ -48,12 +60,14 @@ function teacher({ kind, value, cards, budgets, hands, money, rounds, told, rule
     parts.push(say(`At ${priced(value)} they take ${total} of ${money} answers.`));
     if (cards.length) parts.push(staircase(cards, budgets, money, rounds, null));
   }
-  if (kind === "write") parts.push(say(`They write cards, and pay ${value}.`), press("Settle", () => ask("settle")));
+  if (kind === "write") parts.push(say(`They write cards for ${money} answers, and pay ${value}.`), press("Settle", () => ask("settle")));
   if (told.length) {
     const lied = told.filter((one) => one.lied);
     const sum = (name) => short(told.reduce((all, one) => all + one[name], 0));
     const won = lied.filter((one) => one.gain > 0.005).length;
     const lost = lied.filter((one) => one.gain < -0.005).length;
+    const alone = `If all wrote the truth but card ${lie.seat}, and that one wrote 100 at ${lie.budget} and 0 elsewhere, it would gain ${short(lie.gain)} points and the others would lose ${short(-lie.others)}.`;
+    parts.push(say(lie.gain > 0.005 ? alone : "If all others write the truth, nobody gains by writing 100 at one budget and 0 elsewhere."));
     parts.push(say(`${lied.length} wrote something else than their card: it paid for ${won} and cost ${lost}. All together have ${sum("points")} points, and paid ${sum("paid")}.`));
   }
   return parts;

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import secrets
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +27,9 @@ from adalib.solve.integer import integer_optimum
 
 RULES = ("nothing", "one price", "the harm")  # that students pay
 EACH = 3  # answers for each student, on average
+_SIZES = (EACH, 4, 5, 6, 8)  # that are tried where nobody could gain by a lie
+_PAYS = 5  # points that a lie should gain, to be worth a discussion
+_TRIED = 12  # cards that lie in turn, one at a time
 _MOST = 500  # phones
 
 _HEAD = (
@@ -36,20 +41,94 @@ _HEAD = (
 )
 
 
-def outcome(points: list[list[int]], budgets: list[int], who: int, rule: str) -> tuple[int, float]:
-    """The column that a student gets if the cards read so, and the points that are paid for it."""
+def plan(points: list[list[int]], budgets: list[int], rule: str, each: int) -> np.ndarray:
+    """The columns that all students get if the cards read so, for so many answers each."""
     acc, cost = np.array(points) / 100, np.array(budgets)
     if rule == "one price":
-        lam = adalib.frontier(acc, cost).at(EACH).lam + 1e-9  # what surely fits
-        column = int(adalib.oracle_labels(acc, cost, lam)[who])
-        return column, 100 * lam * float(cost[column] - 1)
-    plan = integer_optimum(acc, cost, EACH)
-    column = int(plan.labels[who])
+        return adalib.oracle_labels(acc, cost, _clearing(acc, cost, each))
+    return integer_optimum(acc, cost, each).labels
+
+
+def _clearing(acc: np.ndarray, cost: np.ndarray, each: int) -> float:
+    """One price at which what is bought surely fits."""
+    return adalib.frontier(acc, cost).at(each).lam + 1e-9
+
+
+def payments(
+    points: list[list[int]],
+    budgets: list[int],
+    columns: np.ndarray,
+    rule: str,
+    each: int,
+    seats: Sequence[int],
+) -> list[float]:
+    """The points that students pay for a plan; equal cards pay alike, and are solved once."""
+    acc, cost = np.array(points) / 100, np.array(budgets)
     if rule == "nothing":
-        return column, 0.0
-    others = np.delete(acc, who, axis=0)  # they could share all answers but one, which stays
-    could = integer_optimum(others, cost, (EACH * len(acc) - 1) / len(others)).accuracy
-    return column, 100 * (could * len(others) - (plan.accuracy * len(acc) - acc[who, column]))
+        return [0.0] * len(seats)
+    if rule == "one price":
+        return (100 * _clearing(acc, cost, each) * (cost[columns[list(seats)]] - 1.0)).tolist()
+    reached = acc[np.arange(len(acc)), columns]
+
+    @cache
+    def could(card: tuple[float, ...]) -> float:
+        """What the others could share: all answers but one, which stays."""
+        others = np.delete(acc, np.flatnonzero((acc == card).all(axis=1))[0], axis=0)
+        most = (each * len(acc) - 1) / len(others)
+        return integer_optimum(others, cost, most).accuracy * len(others)
+
+    cards = acc.tolist()
+    return [
+        float(100 * (could(tuple(cards[seat])) - (reached.sum() - reached[seat]))) for seat in seats
+    ]
+
+
+def outcome(
+    points: list[list[int]], budgets: list[int], who: int, rule: str, each: int = EACH
+) -> tuple[int, float]:
+    """The column that a student gets if the cards read so, and the points that are paid for it."""
+    columns = plan(points, budgets, rule, each)
+    return int(columns[who]), payments(points, budgets, columns, rule, each, [who])[0]
+
+
+class Lie(NamedTuple):
+    """One card that writes 100 at one budget and 0 elsewhere, while all others write the truth."""
+
+    seat: int
+    budget: int
+    gain: float  # in points, for the liar
+    others: float  # for all others together
+
+
+def best_lie(points: list[list[int]], budgets: list[int], rule: str, each: int) -> Lie:
+    """The extreme lie that gains most, among the cards that differ."""
+    honest = plan(points, budgets, rule, each)
+    seats = {tuple(card): seat for seat, card in reversed(list(enumerate(points)))}
+    found = []
+    for seat in sorted(seats.values())[:_TRIED]:
+        (due,) = payments(points, budgets, honest, rule, each, [seat])
+        for column in range(1, len(budgets)):
+            lie = [100 * (at == column) for at in range(len(budgets))]
+            said = [*points[:seat], lie, *points[seat + 1 :]]
+            got = plan(said, budgets, rule, each)
+            change = [
+                card[new] - card[old] for card, new, old in zip(points, got, honest, strict=True)
+            ]
+            if change[seat] <= 0:
+                continue
+            paid = payments(said, budgets, got, rule, each, [seat])[0] - due
+            others = float(sum(change) - change[seat])
+            found.append(Lie(seat, budgets[column], change[seat] - paid, others))
+    return max(found, key=lambda lie: lie.gain, default=Lie(0, budgets[-1], 0.0, 0.0))
+
+
+def market_size(points: list[list[int]], budgets: list[int]) -> int:
+    """So many answers each that an extreme lie pays where nothing is charged, or the usual number.
+
+    Among five students there may be too few answers for anyone to take them from the others.
+    """
+    pays = (each for each in _SIZES if best_lie(points, budgets, "nothing", each).gain >= _PAYS)
+    return next(pays, EACH)
 
 
 class Hall:
@@ -67,6 +146,8 @@ class Hall:
         self.round = {"kind": kind, "value": value, "number": secrets.token_hex(4)}
         self.hands: dict[int, Any] = {}  # a budget, or a card as written
         self.told: dict[int, dict[str, float]] = {}  # what each got by the rule
+        self.each = EACH
+        self.lie: Lie | None = None  # what one liar would have made of it
 
     def answer(self, me: str, key: str, what: str, value: Any, number: str) -> dict[str, Any]:
         """Do what a phone or the teacher asks, and return what it sees; ValueError to refuse."""
@@ -102,26 +183,34 @@ class Hall:
             self._begin(what, value)
         elif what == "write" and value in RULES:
             self._begin(what, value)
+            if len(cards) > 1:
+                self.each = market_size([card["points"] for card in cards], self.budgets)
         elif what == "settle" and self.round["kind"] == "write" and len(cards) > 1:
             self._settle([card["points"] for card in cards])
         if self.round["kind"] == "price":
             self.bills[self.round["value"]] = sum(self.hands.values())
         rounds = [{"price": price, "bill": bill} for price, bill in self.bills.items()]
         seen = {**self.round, "cards": cards, "budgets": self.budgets, "rounds": rounds}
-        known = {"hands": len(self.hands), "money": EACH * len(cards), "rules": RULES}
+        known = {"hands": len(self.hands), "money": self.each * len(cards), "rules": RULES}
+        if self.lie:
+            known["lie"] = {**self.lie._asdict(), "seat": self.lie.seat + 1}
         return {**seen, **known, "told": list(self.told.values())}
 
     def _settle(self, true: list[list[int]]) -> None:
+        rule = self.round["value"]
         said = [self.hands.get(seat, points) for seat, points in enumerate(true)]
+        columns = plan(said, self.budgets, rule, self.each)
+        due = payments(said, self.budgets, columns, rule, self.each, range(len(said)))
         for seat, points in enumerate(true):
-            honest = [*said[:seat], points, *said[seat + 1 :]]
-            got = [
-                outcome(each, self.budgets, seat, self.round["value"]) for each in (said, honest)
-            ]
-            (column, paid), (left, truthful) = got[0], (points[at] - due for at, due in got)
+            column, paid = int(columns[seat]), due[seat]
+            left = truthful = points[column] - paid
+            if lied := said[seat] != points:
+                honest = [*said[:seat], points, *said[seat + 1 :]]
+                at, owed = outcome(honest, self.budgets, seat, rule, self.each)
+                truthful = points[at] - owed
             bought = {"budget": self.budgets[column], "points": points[column], "paid": paid}
-            lied = said[seat] != points
             self.told[seat] = {**bought, "left": left, "lied": lied, "gain": left - truthful}
+        self.lie = best_lie(true, self.budgets, rule, self.each)
 
 
 class Desk(BaseHTTPRequestHandler):
@@ -161,9 +250,15 @@ class Desk(BaseHTTPRequestHandler):
         """Nothing is stored."""
 
 
-def server(host: str, port: int, key: str) -> ThreadingHTTPServer:
+class Doors(ThreadingHTTPServer):
+    """The hall's server, with room for a class that comes in at once."""
+
+    request_queue_size = 128  # connections that wait to be accepted; five by default
+
+
+def server(host: str, port: int, key: str) -> Doors:
     """The hall at an address; port 0 is any that is free."""
-    return ThreadingHTTPServer((host, port), type("Desk", (Desk,), {"hall": Hall(key)}))
+    return Doors((host, port), type("Desk", (Desk,), {"hall": Hall(key)}))
 
 
 def main() -> None:

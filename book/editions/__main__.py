@@ -3,7 +3,7 @@
 ``live`` puts Python next to the built book. ``lab`` writes the notebooks for `make lab`,
 ``student`` the edition to hand out, ``instructor`` a teacher's pack, ``homework`` the
 assignments with their autograders, ``exam`` an exam with its key, ``competition`` what a class gets
-to beat the price, ``slides`` the marked cells as decks, ``quizzes`` the questions for Moodle,
+to beat the price, ``slides`` a deck for each list of slides, ``quizzes`` the questions for Moodle,
 ``pdf`` the whole book as one file.
 """
 
@@ -15,17 +15,17 @@ import secrets
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from adabook.grade import file_name
-from adalib.datasets.loading import load
-from adalib.datasets.responses import Responses
+from adabook.homework import SHEETS
 from contents import pages
 from editions.assignments import write_chapter, write_homework
-from editions.competition import write_competition
+from editions.competition import own_answers, world, write_competition
 from editions.exam import write_exam
 from editions.handout import hand_out
-from editions.pack import write_pack
+from editions.pack import HANDED_OUT, write_pack
 from editions.pyodide import write_live
 from editions.quizzes import export
 from editions.slides import write_decks
@@ -76,15 +76,16 @@ def _student(root: Path) -> None:
 
 def _instructor(root: Path) -> None:
     """The teacher's pack: homework for the roster, and what only a teacher gets."""
-    from editions.pdf import print_as_one  # needs the browser of the tests
+    from editions.pdf import print_as_one, print_markdown  # need the browser of the tests
 
     _homework(root)
     target = root / "_build" / "instructor"
     students = read_roster(os.environ.get("ROSTER", ""))
-    secret = read_secret(root / "_build" / "homework")
-    files = write_pack(root, _executed(root), target, secret, students)
+    files = write_pack(root, _executed(root), target, read_secret(root), students, _sheet())
     printed = print_as_one(root, files, target / "pack.pdf")
+    (handed_out,) = print_markdown(root, [target / f"{HANDED_OUT}.md"])
     print(f"The teacher's pack:  {target}, and in one file  {printed}")
+    print(f"To hand out:  {handed_out}")
 
 
 def _homework(root: Path) -> None:
@@ -96,8 +97,10 @@ def _homework(root: Path) -> None:
     if unknown:
         raise EditionError(f"no chapter is called {unknown[0]!r}: say one of {', '.join(chapters)}")
     students = read_roster(os.environ.get("ROSTER", ""))
-    write_homework(read_secret(target), students, _wheel(root), target / "homework")
-    print(f"For {len(students)} students: hand out {target}/homework/notebooks, keep the rest")
+    kind = _sheet()
+    write_homework(read_secret(root), students, _wheel(root), target / kind, kind)
+    print(f"For {len(students)} students: hand out {target / kind}/notebooks, keep the rest")
+    print("On Gradescope an id has to be the e-mail or the SID that it knows a student by.")
     whole, unsolved = (
         live_notebooks(root, _executed(root), students=for_students) if named else {}
         for for_students in (False, True)
@@ -106,6 +109,14 @@ def _homework(root: Path) -> None:
         file = f"{chapters[key].stem}.ipynb"
         write_chapter(unsolved[file], whole[file], students, _wheel(root), target / key)
         print(f"Chapter {key}:  {target / key}")
+
+
+def _sheet() -> str:
+    """The kind of sheet that the teacher names, or that of the two weeks."""
+    kind = os.environ.get("SHEET", "") or "homework"
+    if kind not in SHEETS:
+        raise EditionError(f"no sheet is called {kind!r}: say one of {', '.join(SHEETS)}")
+    return kind
 
 
 def _has_exercises(path: Path) -> bool:
@@ -150,21 +161,29 @@ def read_roster(file: str) -> list[str]:
     return ids
 
 
-def read_secret(folder: Path) -> str:
-    """The teacher's secret for what is written here: given as SECRET, or drawn once and kept."""
-    kept = folder / "secret.txt"
-    folder.mkdir(parents=True, exist_ok=True)
-    if given := os.environ.get("SECRET", ""):
-        if len(given) < 20 or len(set(given)) < 10:
-            raise EditionError(
-                "this secret could be guessed: give a sentence of twenty letters or more, or leave "
-                f"SECRET out, and one is drawn and kept in {kept}"
-            )
-        return given
+def read_secret(root: Path) -> str:
+    """The teacher's secret: drawn once, and kept where `make clean` does not reach."""
+    kept = Path(os.environ.get("SECRET_FILE", "") or root / "secret.txt")
+    if os.environ.get("SECRET", ""):
+        raise EditionError(
+            "SECRET is not read any more, because a sentence can be guessed: leave it out, and a "
+            f"secret is drawn and kept in {kept}; SECRET_FILE=FILE names another file"
+        )
+    if kept.resolve().is_relative_to((root / "_build").resolve()):
+        raise EditionError(f"{kept}: make clean would delete it; name a file outside _build")
     if not kept.exists():
         kept.touch(mode=0o600)
         kept.write_text(secrets.token_hex(16), encoding="utf-8")
-    return kept.read_text(encoding="utf-8").strip()
+        print(f"A secret was drawn; keep it, and keep it to yourself:  {kept}")
+    secret = kept.read_text(encoding="utf-8", errors="replace").strip()
+    if not re.fullmatch(r"[0-9a-f]{32}", secret) or len(set(pairwise(secret))) < 20:
+        raise EditionError(
+            f"{kept}: holds no secret that was drawn here; name a file that is not there yet, and "
+            "one is drawn into it"
+        )
+    if kept.stat().st_mode & 0o077 and os.name == "posix":
+        raise EditionError(f"{kept}: others can read it; make it yours alone:  chmod 600 {kept}")
+    return secret
 
 
 def _exam(root: Path) -> None:
@@ -175,7 +194,7 @@ def _exam(root: Path) -> None:
     if not re.fullmatch(r"[\w-]+", name):
         raise EditionError("name the exam with letters, digits and hyphens:  make exam NAME=autumn")
     target = root / "_build" / "exam"
-    files = write_exam(name, read_secret(target), target)
+    files = write_exam(name, read_secret(root), target)
     exam, key = print_markdown(root, files)
     print(f"The exam:  {exam}\nIts key:   {key}")
 
@@ -183,19 +202,19 @@ def _exam(root: Path) -> None:
 def _competition(root: Path) -> None:
     """A competition: an open part to hand out, and a kept part to rank by."""
     target = Path(os.environ.get("OUT", "") or root / "_build" / "competition")
-    budget = os.environ.get("BUDGET", "") or "3"
+    own = os.environ.get("SET", "")
     try:
-        answers = load(os.environ.get("SET", "") or "gsm8k-gpt4omini")
-        if not isinstance(answers, Responses):
-            raise ValueError(f"{answers.source}: has several models; give the answers of one")
-        write_competition(answers, read_secret(target / "keep"), float(budget), target)
+        budget = float(os.environ.get("BUDGET", "") or 3)
+        secret = read_secret(root)
+        answers = own_answers(own) if own else world(secret)
+        write_competition(answers, secret, budget, target)
     except ValueError as error:
         raise EditionError(f"make competition: {error}") from None
     print(f"Hand out  {target}/hand-out  and keep  {target}/keep")
 
 
 def _slides(root: Path) -> None:
-    """A deck for every chapter that marks slides."""
+    """A deck for every chapter that has a list of slides."""
     _check_built(root)
     target = root / "_build" / "slides"
     try:

@@ -1,38 +1,49 @@
-"""The teacher's pack: a folder of what a term needs and students do not get, and one PDF of it."""
+"""The teacher's pack: a folder of what a term needs and students do not get, and one PDF of it.
+
+The syllabus, which students do get, is a PDF of its own. Links lead to the book at its address,
+`ADALIB_BOOK_URL`, or else to the one that is built beside the pack.
+"""
 
 from __future__ import annotations
 
 import csv
+import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
-import numpy as np
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from adabook.homework import COST, Question, drawn_questions
+from adabook.homework import Question, drawn_questions
 from adabook.tasks import PROOFS, Task
-from adalib.solve.frontier import frontier
-from adalib.solve.oracle import oracle_labels
-from contents import keys
+from contents import keys, pages
 from editions.grading import grading_page
 from editions.lab_notebooks import Book, live_text
+from editions.oral import oral_question
 from editions.text import read_works
 from editions.writing import read_values
 
 #: What the PDF holds, in the order of a term.
-PRINTED = ("syllabus", "keys", "grading", "answers_to_prompts", "exam", "report")
+PRINTED = ("keys", "grading", "answers_to_prompts", "exam", "report")
+#: What a teacher hands out.
+HANDED_OUT = "syllabus"
+_LINK = re.compile(r"""(?P<words>\[[^\[\]]*\])\((?P<target>[^()\s]+)\)|href="(?P<href>[^"]+)\"""")
 
 
 def write_pack(
-    root: Path, executed: Path, target: Path, secret: str, students: Sequence[str]
+    root: Path,
+    executed: Path,
+    target: Path,
+    secret: str,
+    students: Sequence[str],
+    kind: str = "homework",
 ) -> list[Path]:
     """Write what only a teacher gets, in the order of a term; return the files to print."""
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
+    target.mkdir(mode=0o700, parents=True)
     by_key = keys(root)
     exam = (root / "book" / "exam.md").read_text(encoding="utf-8")
     book = Book(
@@ -51,16 +62,49 @@ def write_pack(
     syllabus = (root / "book" / "syllabus.md").read_text(encoding="utf-8")
     (target / "syllabus.md").write_text(live_text(syllabus, book), encoding="utf-8")
     shutil.copy(root / "book" / "report.md", target)
-    (target / "keys.md").write_text(keys_page(students, secret), encoding="utf-8")
-    _write_points(students, secret, target / "points.csv")
+    (target / "keys.md").write_text(keys_page(students, secret, kind), encoding="utf-8")
+    _write_points(students, secret, target / "points.csv", kind)
+    for file in target.glob("*.md"):
+        file.write_text(linked(file.read_text(encoding="utf-8"), root), encoding="utf-8")
     return [target / f"{name}.md" for name in PRINTED]
 
 
-def keys_page(students: Sequence[str], secret: str) -> str:
+def linked(text: str, root: Path, address: str | None = None) -> str:
+    """Lead every link to a page to the book at an address, or to the one beside the pack.
+
+    >>> from contents import ROOT
+    >>> linked("[five roads](../notebooks/roads.ipynb)", ROOT, "https://a.example/book")
+    '[five roads](https://a.example/book/notebooks/roads.html)'
+    >>> linked("[LICENSE](../LICENSE), [*x*](https://b.example)", ROOT)
+    'LICENSE, [*x*](https://b.example)'
+    """
+    book = address or os.environ.get("ADALIB_BOOK_URL", "").rstrip("/") or "../html"
+    names = {page.stem: page.name for page in pages(root)}
+
+    def led(target: str) -> str:
+        """Where a target leads; nowhere, if the book has no such page."""
+        path, mark, place = target.partition("#")
+        stem, _, kind = path.rpartition("/")[2].rpartition(".")
+        place = place.lower() if kind == "ipynb" else place  # as the page spells its headings
+        return f"{book}/{names[stem]}.html{mark}{place}" if stem in names else ""
+
+    def new(match: re.Match) -> str:
+        target = match["target"] or match["href"]
+        if re.match(r"https?:|mailto:", target):
+            return match[0]
+        found = led(target)
+        if match["href"]:
+            return f'href="{found}"'
+        return f"{match['words']}({found})" if found else match["words"][1:-1]
+
+    return _LINK.sub(new, text)
+
+
+def keys_page(students: Sequence[str], secret: str, kind: str = "homework") -> str:
     """Every student's answers, and a question to ask each of them, with its answer."""
     parts = ["# Keys, and a question for each student"]
     for student in students:
-        drawn = drawn_questions(student, secret)
+        drawn = drawn_questions(student, secret, kind)
         rows = [
             f"| {name} | {_key(question)} | {question.points} |" for name, question in drawn.items()
         ]
@@ -73,37 +117,15 @@ def keys_page(students: Sequence[str], secret: str) -> str:
 def _key(question: Question | Task) -> str:
     """The answer to a question in a few words."""
     if isinstance(question, Question):
-        return f"{round(question.answer, 5):g}"
+        return f"{round(float(question.answer), 5):g}"
     if question.variant in PROOFS:
         return f"*{question.variant}*: marked by a person"
     return f"*{question.variant}*, with {question.number:g}: tried by the grader"
 
 
-def oral_question(drawn: Mapping[str, Question | Task]) -> tuple[str, str]:
-    """A question about a student's own sheet that the sheet does not ask, and its answer."""
-    question = drawn["bill"]
-    assert isinstance(question, Question)
-    acc = np.array(question.table)
-    price = float(re.search(r"price ([\d.]+\d)", question.text)[1])  # type: ignore[index]
-    higher = min((lam for lam in frontier(acc, COST).lam if lam > price), default=None)
-    asked = f"In your question *bill* the price is {price:.5f}."
-    if higher is None:
-        reason = "at this price all have the cheapest already, and a higher price buys no more"
-        return f"{asked} Which question changes its budget as the price rises, and why?", reason
-    before = oracle_labels(acc, COST, price)
-    after = oracle_labels(acc, COST, higher + 1e-9)
-    row = int(np.flatnonzero(before != after)[0])
-    low, high = int(after[row]), int(before[row])
-    return (
-        f"{asked} Which question is the first to change its budget as it rises, and where?",
-        f"{'ABCD'[row]}, from {COST[high]:g} to {COST[low]:g}, at {higher:.4f}: the step brings "
-        f"{acc[row, high] - acc[row, low]:.2f} and costs {COST[high] - COST[low]:g}.",
-    )
-
-
-def _write_points(students: Sequence[str], secret: str, file: Path) -> None:
+def _write_points(students: Sequence[str], secret: str, file: Path, kind: str) -> None:
     """Write a table to fill in by hand: a row for each student, and what questions are worth."""
-    drawn = drawn_questions("", secret)
+    drawn = drawn_questions("", secret, kind)
     with file.open("w", newline="", encoding="utf-8") as table:
         writer = csv.writer(table)
         writer.writerow(["student_id", *drawn, "points", "note"])

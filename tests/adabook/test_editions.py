@@ -13,9 +13,10 @@ from conftest import ROOT
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 import contents
+from directives import Block, blocks
 from editions.lab_notebooks import Book, live_notebook, live_text
 from editions.student import for_students, solution_cells, without_solutions
-from editions.text import Block, Work, blocks, read_works, spelled_out
+from editions.text import Work, read_works, spelled_out
 from editions.writing import refresh
 
 SOURCES = {
@@ -123,13 +124,6 @@ def asked(text: str, kind: str = "prompt") -> str:
     book = Book({"n": "12", "all": "40"}, {})
     shown = live_text(f":::{{admonition}} Guess\n:class: {kind}\n{text}\n:::", book)
     return re.sub(r"<details>.*?</details>", "", shown)
-
-
-def test_the_text_of_slides_stays_out_of_jupyterlab():
-    marked = {"slideshow": {"slide_type": "slide"}, "tags": ["remove-cell"]}
-    texts = new_markdown_cell("# Title"), new_markdown_cell("## A slide", metadata=marked)
-    live = live_notebook(new_notebook(cells=list(texts)), Book({}, {}))
-    assert markdown(live) == "# Title"
 
 
 def test_in_jupyterlab_the_answer_is_shut_away_until_the_guess():

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 
 from conftest import ROOT
 
+from adabook.homework import SHEETS
 from adabook.paper.settings import SETTINGS, answers
 from contents import keys, pages
 from editions.grading import rows
@@ -53,3 +54,25 @@ def test_the_minutes_of_the_syllabus_add_up():
         whole = int(re.search(r"(\d+) minutes with the core", first)[1])
         stated += whole - sum(row.minutes for row in rows(page) if row.core)
     assert read == stated
+
+
+#: Minutes of a question of homework, by what it asks for.
+TASKS = {"function": 20, "proof": 30}
+
+
+def test_the_minutes_of_the_term_are_those_of_its_chapters_and_sheets():
+    plan = TEXT.partition("**A term: fourteen weeks")[2].partition("**Six sessions")[0]
+    weeks = [row.split("|")[1:-1] for row in re.findall(r"^\| \d+ \|.*$", plan, re.M)]
+    assert [int(week[0]) for week in weeks] == list(range(1, 15))
+    assert {week[3].strip() for week in weeks} - {"–"} == set(SHEETS) - {"homework"}
+    by_key = {**keys(), **{page.stem: page for page in pages()}}
+    total = 0
+    for number, chapter, _, sheet, home, _ in weeks:
+        named = re.findall(r"\{ch\}`(\w+)`|notebooks/(\w+)\.ipynb", chapter)
+        first = [by_key[key or stem].cells[0]["source"] for key, stem in named]
+        stated = sum(int(re.search(r"(\d+) minutes with the core", text)[1]) for text in first)
+        asked = SHEETS.get(sheet.strip(), ())
+        stated += sum(TASKS.get(name, 10) for name in asked) + 180 * (int(number) == 14)
+        assert int(home) == stated, f"week {number}"
+        total += stated
+    assert f"At home this is {total:,} minutes" in plan
