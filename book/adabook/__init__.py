@@ -3,5 +3,10 @@
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={"flaws": ["find_the_flaw"], "homework": ["homework"]}
+    __name__,
+    submod_attrs={
+        "agreement": ["agrees"],
+        "flaws": ["find_the_flaw"],
+        "homework": ["homework"],
+    },
 )

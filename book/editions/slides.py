@@ -164,17 +164,26 @@ def _shown(cell: Mapping, output: Tag | None) -> str:
 
 
 def essential(program: str) -> str:
-    """Return a program without its imports, and without asserts, which compare it with the package.
+    """Return a program without its imports, and without what compares it with the package.
 
-    >>> print(essential("import math\\n\\nprint(2)\\nassert 1 + 1 == 2, (\\n    'a sum'\\n)"))
+    >>> print(essential("import math\\n\\nprint(2)\\nassert 2 > 1, (\\n    'so'\\n)\\nagrees(1, 1)"))
     print(2)
     """
     lines = program.split("\n")
-    kinds = (ast.Assert, ast.Import, ast.ImportFrom)
-    left_out = [node for node in ast.walk(ast.parse(program)) if isinstance(node, kinds)]
+    left_out = [node for node in ast.walk(ast.parse(program)) if _compares(node)]
     for node in sorted(left_out, key=lambda node: node.lineno, reverse=True):
         del lines[node.lineno - 1 : node.end_lineno]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _compares(node: ast.AST) -> bool:
+    """Whether this is an import, an assert, or a call of `adabook.agrees`."""
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.Assert():
+            return True
+        case ast.Expr(ast.Call(ast.Name("agrees"))):
+            return True
+    return False
 
 
 def _formula(tex: str, options: Mapping) -> str:

@@ -43,7 +43,7 @@ def test_a_notebook_that_ran_elsewhere_is_put_into_our_form(tmp_path):
 
 
 # Functions that are called for what they do. Jupyter shows the value of a cell's last line alone.
-FOR_EFFECT = {"give", "give_range", "glue", "print"}
+FOR_EFFECT = {"agrees", "give", "give_range", "glue", "print"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
