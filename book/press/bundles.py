@@ -52,21 +52,27 @@ def joined_scripts(folder: Path, names: list[str]) -> str:
     return "".join(f"{(folder / name).read_text(encoding='utf-8')}\n;\n" for name in names)
 
 
-def write(app, error=None) -> None:
-    """Write both files, when Sphinx and the theme have written theirs."""
+def write(app, error=None, early: bool = False) -> None:
+    """Write both files, when Sphinx and the extensions have written theirs.
+
+    Before the first page some are missing: then only a name for this version is made.
+    """
     # Where no page was out of date, Sphinx wrote none and listed no scripts.
     if error or app.builder.format != "html" or not hasattr(app.builder, "_orig_js_files"):
         return
     folder = Path(app.outdir) / "_static"
-    shared = _shared(app)
-    write_new(folder / STYLES, joined_styles(folder, shared.styles))
-    write_new(folder / SCRIPTS, joined_scripts(folder, shared.scripts))
+    for target, join, names in (
+        (STYLES, joined_styles, _shared(app).styles),
+        (SCRIPTS, joined_scripts, _shared(app).scripts),
+    ):
+        there = [name for name in names if not early or (folder / name).exists()]
+        write_new(folder / target, join(folder, there))
 
 
 def load_joined(app, pagename, templatename, context, doctree) -> None:
     """Name the two files in place of those that are in them."""
     if not getattr(app, "adalib_bundled", False):
-        write(app)
+        write(app, early=True)
         app.adalib_bundled = True
     shared = _shared(app)
     joined = {f"_static/{name}" for name in [*shared.styles, *shared.scripts]}
