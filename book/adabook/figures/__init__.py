@@ -5,8 +5,9 @@ A chapter imports what it needs from here: :func:`show` places a ``plotly`` figu
 and our verdicts. In JupyterLab its own renderer draws the figures.
 
 ``style`` has the colours and the template, ``page``, ``tables`` and ``verdicts`` what is shown.
-``shapes`` holds what figures are made of. Of the chapters' own figures, ``votes``, ``prices`` and
-``duality`` draw those on prices, ``evidence`` and ``choices`` those on results.
+``overview`` is the drawing that returns in each part, and ``shapes`` holds what figures are made
+of. Of the chapters' own figures, ``votes``, ``prices`` and ``duality`` draw those on prices,
+``evidence`` and ``choices`` those on results.
 
 Names are loaded on first use: a figure in the page must not wait for the libraries of another.
 """
@@ -20,5 +21,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "page": ["HTML", "drawing", "plain", "show"],
         "style": ["COLOURS", "faint"],
         "tables": ["folded", "table"],
+        "overview": ["whole"],
     },
 )
