@@ -17,7 +17,7 @@ TEXT = (ROOT / "book" / "teach.md").read_text(encoding="utf-8")
 VIEWS = {
     text: {key: values[0] for key, values in parse_qs(html.unescape(view)).items()}
     for view, text in re.findall(
-        r'<a href="\.\./notebooks/02_oracle\.html#([^"]+)">([^<]+)</a>', TEXT
+        r'<a href="\.\./notebooks/explorer\.html#([^"]+)">([^<]+)</a>', TEXT
     )
 }
 

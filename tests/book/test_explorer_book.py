@@ -1,4 +1,4 @@
-"""The lambda explorer where readers meet it: in the built chapter, from file://, with the network
+"""The lambda explorer where readers meet it: on its page of the book, from file://, with the network
 cut."""
 
 import pytest
@@ -11,7 +11,7 @@ from adabook.paper.settings import utility
 def chapter(html, browser):
     complaints = []
     page = watched(browser, complaints)
-    page.goto((html / "notebooks" / "02_oracle.html").as_uri())
+    page.goto((html / "notebooks" / "explorer.html").as_uri())
     assert page.locator(".adalib-explorer").inner_html() == ""  # it comes when the reader does
     page.locator(".adalib-explorer").scroll_into_view_if_needed()
     until(page, "document.querySelector('.adalib-explorer')?.dataset.lam !== undefined")

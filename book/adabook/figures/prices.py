@@ -26,28 +26,16 @@ _TITLE_MARGIN = {"t": 80}  # room for a title that changes with a slider
 # What questions buy as the price rises.
 
 
-def ribbons(
-    paths: Mapping[str, Steps], prices: Array, labels: Array, budgets: Sequence[int]
-) -> go.Figure:
-    """Draw what questions buy as the price rises: ribbons for the named ones, shares of all below.
+def ribbons(paths: Mapping[str, Steps], budgets: Sequence[int], highest: float) -> go.Figure:
+    """Draw what questions buy as the price rises to the highest: a ribbon for each.
 
-    A path is (prices, costs) of one question's own frontier; ``labels`` has a row per price and
-    a column per question."""
-    end = 1.04 * float(prices[-1])
-    # The last row of labels holds on to the right edge.
-    to_the_edge = [*range(len(labels)), -1]
-    shares = _stacked_shares(np.append(prices, end), labels[to_the_edge], budgets)
-    fig = panels(
-        [_ribbon_bars(paths, budgets, end), shares],
-        ["", "shares of all questions"],
-        spacing=0.15,
-        row_heights=[0.64, 0.36],
-    )
+    A path is (prices, costs) of one question's own frontier."""
+    end = 1.04 * highest
+    fig = go.Figure(_ribbon_bars(paths, budgets, end))
     fig.update_xaxes(title=_PRICE_TITLE, range=[0, end])
-    fig.update_yaxes(type="category", categoryorder="array", categoryarray=list(paths)[::-1], row=1)
-    fig.update_yaxes(tickformat=".0%", range=[0, 1], tickvals=[0.5, 1], row=2)
+    fig.update_yaxes(type="category", categoryorder="array", categoryarray=list(paths)[::-1])
     return fig.update_layout(
-        height=760,
+        height=520,
         barmode="overlay",
         bargap=0.25,
         margin={"t": 70},
@@ -82,85 +70,21 @@ def _ribbon_bars(paths: Mapping[str, Steps], budgets: Sequence[int], end: float)
     return traces
 
 
-def _stacked_shares(prices: Array, labels: Array, budgets: Sequence[int]) -> list[go.Scatter]:
-    """Draw the share of questions at each budget, stacked, each named where its area is widest."""
-    shares = np.array([(labels == column).mean(axis=1) for column in range(len(budgets))])
-    areas = [
-        line(
-            prices,
-            share,
-            f"b = {b}",
-            width=0,
-            shape="hv",
-            stackgroup="shares",
-            fillcolor=colour,
-            hovertemplate="%{y:.1%}",
-            showlegend=False,
-        )
-        for b, share, colour in zip(budgets, shares, budget_colours(len(budgets)), strict=True)
-    ]
-    return [*areas, _area_names(prices, shares, budgets)]
-
-
-def _area_names(prices: Array, shares: Array, budgets: Sequence[int]) -> go.Scatter:
-    """Write the budgets into their areas, where these are wide enough."""
-    # Away from the edges, where a label would be cut.
-    inside = (prices > 0.04 * prices[-1]) & (prices < 0.9 * prices[-1])
-    x = []
-    y = []
-    names = []
-    inks = []
-    for column, b in enumerate(budgets):
-        widths = shares[column] * inside
-        if widths.max(initial=0.0) <= 0.08:
-            continue
-        widest = int(widths.argmax())
-        x.append(prices[widest])
-        y.append(shares[:column, widest].sum() + shares[column, widest] / 2)
-        names.append(str(b))
-        inks.append("black" if column < 2 else "white")  # the first two colours are light
-    font = {"color": inks, "size": 15}
-    return dots(x, y, mode="text", text=names, textfont=font, hoverinfo="skip")
-
-
 # Average cost against the price.
 
 
-def staircases(groups: Mapping[str, Mapping[str, Steps]]) -> go.Figure:
-    """Draw average cost against the price, a panel per group and a staircase per setting.
-
-    A staircase is a pair (prices, costs).
-    """
-    highest = max(float(np.max(lam)) for group in groups.values() for lam, _ in group.values())
-    end = 1.05 * highest
-    names = [name for group in groups.values() for name in group]
-    colours = dict(zip(names, SERIES, strict=False))
-    parts = [
-        [_stairs(lam, cost, end, name, colours[name]) for name, (lam, cost) in group.items()]
-        for group in groups.values()
-    ]
-    fig = panels(parts, list(groups))
+def staircases(steps: Mapping[str, Steps]) -> go.Figure:
+    """Draw average cost against the price, a staircase (prices, costs) per setting."""
+    end = 1.05 * max(float(np.max(lam)) for lam, _ in steps.values())
+    fig = go.Figure(
+        [
+            _stairs(lam, cost, end, name, colour)
+            for (name, (lam, cost)), colour in zip(steps.items(), SERIES, strict=False)
+        ]
+    )
     fig.update_xaxes(title=_PRICE_TITLE, range=[0, end])
     fig.update_yaxes(title=_COST_TITLE, rangemode="tozero")
-    for row in range(1, len(groups) + 1):
-        _put_legend_in_panel(fig, row)
-    return fig.update_layout(height=60 + 320 * len(groups), margin={"t": 40})
-
-
-def _put_legend_in_panel(fig: go.Figure, row: int) -> None:
-    """Give a panel a legend of its own, in its upper right corner."""
-    name = "legend" if row == 1 else f"legend{row}"  # as plotly numbers them
-    panel_top = next(fig.select_yaxes(row=row)).domain[1]
-    legend = {
-        "x": 1.0,
-        "xanchor": "right",
-        "y": panel_top,
-        "yanchor": "top",
-        "orientation": "v",
-        "bgcolor": "rgba(0, 0, 0, 0)",
-    }
-    fig.update_traces(legend=name, row=row)
-    fig.update_layout({name: legend})
+    return fig.update_layout(height=380, margin={"t": 40})
 
 
 def _stairs(lam: Array, cost: Array, end: float, name: str, colour: str) -> go.Scatter:
