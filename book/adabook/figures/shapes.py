@@ -195,10 +195,16 @@ def bars(
     return fig.update_layout(barmode="group", height=380)
 
 
-def stacked(rows: Sequence[str], parts: Mapping[str, Sequence], x_title: str) -> go.Figure:
+def stacked(
+    rows: Sequence[str],
+    parts: Mapping[str, Sequence],
+    x_title: str,
+    *,
+    colours: Sequence[str] = SERIES,
+) -> go.Figure:
     """Draw a bar per row, of shares end to end with their size on them."""
     fig = go.Figure()
-    for (name, values), colour in zip(parts.items(), SERIES, strict=False):
+    for (name, values), colour in zip(parts.items(), colours, strict=False):
         segment = bar(
             rows,
             values,
