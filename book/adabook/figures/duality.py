@@ -61,7 +61,7 @@ def dual_lines(
         )
         return {"annotations": [gap_note, _note(text, x=0.45, y=1, yanchor="top")]}
 
-    fig = go.Figure(_policies_and_dual(prices, heights, affordable))
+    fig = go.Figure(_policies_and_dual(prices, heights, affordable, oracle))
     fig.add_trace(line(ends, [best, best], "V̂(B), the best within B", GREY, width=2, dash="dot"))
     stops = [f"{price:.3f}" for price in prices]
     drag(fig, stops, oracle_line, "price λ = ", layout=notes, active=start)
@@ -75,23 +75,35 @@ def dual_lines(
 
 
 def _policies_and_dual(
-    prices: np.ndarray, heights: np.ndarray, affordable: np.ndarray
+    prices: np.ndarray, heights: np.ndarray, affordable: np.ndarray, oracle: Sequence[int]
 ) -> list[go.Scatter]:
-    """Draw the lines of all policies, and their upper envelope."""
+    """Draw the lines of all policies, and their upper envelope.
+
+    Those that are the highest somewhere stand out; the others are a ground.
+    """
     ends = prices[[0, -1]]
-    return [
-        _policy_lines(ends, heights[affordable], "policy within B", GREY),
-        _policy_lines(ends, heights[~affordable], "policy beyond B", _ORANGE),
-        line(prices, heights.max(axis=0), "G(λ)", _BLUE, width=4, hoverinfo="skip"),
+    highest = np.isin(np.arange(len(heights)), oracle)
+    faint = {"width": 1, "opacity": 0.3, "showlegend": False}
+    strong = {"width": 2, "opacity": 0.9}
+    lines = [
+        _policy_lines(ends, heights[which & within], name, colour, **look)
+        for which, look in ((~highest, faint), (highest, strong))
+        for within, name, colour in (
+            (affordable, "policy within B", GREY),
+            (~affordable, "policy beyond B", _ORANGE),
+        )
     ]
+    return [*lines, line(prices, heights.max(axis=0), "G(λ)", _BLUE, width=4, hoverinfo="skip")]
 
 
-def _policy_lines(ends: np.ndarray, heights: np.ndarray, name: str, colour: str) -> go.Scatter:
+def _policy_lines(
+    ends: np.ndarray, heights: np.ndarray, name: str, colour: str, **look: Any
+) -> go.Scatter:
     """Return the lines of some policies as one trace, with a gap between two lines."""
     gaps = np.full(len(heights), np.nan)
     x = np.tile([*ends, np.nan], len(heights))
     y = np.column_stack([heights[:, [0, -1]], gaps]).ravel()
-    return line(x, y, name, colour, width=1, opacity=0.25, hoverinfo="skip")
+    return line(x, y, name, colour, hoverinfo="skip", **look)
 
 
 def _note(text: str, x: float, y: float, **place: Any) -> dict[str, Any]:
