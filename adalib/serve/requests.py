@@ -29,6 +29,7 @@ _EMPTY: dict[str, tuple[Any, ...]] = {
     "tools": ([],),
     "functions": ([],),
     "tool_choice": ("none", "auto"),
+    "function_call": ("none", "auto"),
     "parallel_tool_calls": (False, True),
     "background": (False,),
     "modalities": (["text"],),
@@ -84,8 +85,6 @@ def _why_not(fields: dict[str, Any], model: str, known: set[str]) -> str:
     """Return which field of a request stands against a vote."""
     if fields.get("model") != model:
         return "another model"
-    if fields.get("stream") or fields.get("n") not in (None, 1):
-        return "a stream, or several choices"
     for name, value in fields.items():
         if name not in known and value is not None and value not in _EMPTY.get(name, ()):
             return f"it has {name[:40]}"

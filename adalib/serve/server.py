@@ -322,9 +322,6 @@ class Server:
 
     async def _body(self, request: Request) -> bytes:
         """Read the body of a request, up to a limit and while it comes."""
-        if {"content-length", "transfer-encoding"} <= set(request.headers):
-            why = "the request has both Content-Length and Transfer-Encoding"
-            raise RefusedError(400, why, connection="close")  # what comes next may be no request
         body = bytearray()
         try:
             async with asyncio.timeout(self.timeout):
@@ -346,6 +343,9 @@ class Server:
             began = time.monotonic()
             request.state.line = {}
             try:
+                if {"content-length", "transfer-encoding"} <= set(request.headers):
+                    why = "the request has both Content-Length and Transfer-Encoding"
+                    raise RefusedError(400, why, connection="close")  # the next may be no request
                 # A page of another site, open in a browser here, must not spend the key.
                 if "origin" in request.headers:
                     raise RefusedError(403, "requests of web pages are not served")
