@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_GLUE = re.compile(r"\{(glue:text|points)\}`([\w-]+)(?::([^`]+))?`")
+_GLUE = re.compile(r"\{(glue:text|points)\}`(?:[^`:]+::)?([\w-]+)(?::([^`]+))?`")
 _CITE = re.compile(r"\{cite(?::([pt]))?\}`([\w:,\s-]+)`")
 # Where a work appeared: the first of these fields that an entry has.
 _WHERE = ("journal", "booktitle", "publisher", "howpublished", "note", "url")
