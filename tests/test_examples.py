@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from conftest import ROOT, in_own_thread, run_to_end
 
+from adabook.paper.results import claimed_gains
 from adabook.paper.settings import PAPER_CLAIMS
 from adalib import PricedStopping, Router, cli, load
 
@@ -55,6 +56,21 @@ def test_the_readme_describes_the_set_that_is_bundled():
 def test_the_largest_gain_that_the_paper_claims_is_quoted_as_printed(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert f"up to {PAPER_CLAIMS['relative_gain']:.1%}" in " ".join(text.split())
+
+
+def test_the_readme_says_what_is_left_of_that_gain_at_equal_cost():
+    largest = claimed_gains().sort_values("difference").iloc[-1]
+    left, printed = 100 * largest.over_mix, 100 * largest.difference
+    assert f"{left:.1f} of the {printed:.1f} points" in " ".join(README.split())
+
+
+def test_the_lines_of_the_cheat_sheet_stop_when_two_answers_agree():
+    page = (ROOT / "book" / "summary.md").read_text(encoding="utf-8")
+    (code,) = [block.split("```")[0] for block in page.split("```python\n")[1:]]
+    answers = iter(["8", "7", "8", "7"])
+    names = {"ask": lambda question: next(answers), "question": "What is 3 + 4?"}
+    exec(code, names)
+    assert (names["answer"], next(answers)) == ("8", "7")
 
 
 def test_inspect_skips_the_epochs_that_the_router_would_not_ask_for(tmp_path, monkeypatch):
