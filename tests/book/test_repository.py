@@ -38,8 +38,9 @@ def test_the_page_on_set_up_has_the_messages_that_make_ends_with():
     assert [message for message in messages if f"    {message}\n" not in page] == []
 
 
-def test_every_file_that_the_notes_for_contributors_name_is_there():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+def test_every_file_that_workflows_and_the_notes_for_contributors_name_is_there():
+    notes = [ROOT / "CONTRIBUTING.md", *(ROOT / ".github" / "workflows").glob("*.yml")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in notes)
     named = re.findall(r"(?<![\w/.])(?:adalib|book|tests|data|notebooks)/[\w./-]*\w\.\w+", text)
     made_up = {"notebooks/14_mine.ipynb", "book/adabook/policies/yours.py"}
     templates = {"data/answers/NAME.jsonl.gz", "data/cards/NAME.md"}
