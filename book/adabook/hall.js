@@ -55,6 +55,7 @@ function teacher({ kind, value, cards, budgets, hands, money, rounds, told, rule
     make("p", {}, label, press("Call the price", () => ask("price", price))),
     make("p", {}, "Write cards, and pay: ", ...rules.map((rule) => press(rule, () => ask("write", rule)))),
   ];
+  if (kind === "wait") parts.push(make("p", { class: "hall-code", role: "img", "aria-label": "QR code of the phones' address" }, document.querySelector("template").content.cloneNode(true)));
   if (kind === "price") {
     const total = rounds.find((round) => round.price === value).bill;
     parts.push(say(`At ${priced(value)} they take ${total} of ${money} answers.`));

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+import segno
 
 import adalib
 from adabook.games import market
@@ -37,7 +38,8 @@ _HEAD = (
     '<meta name="viewport" content="width=device-width"><style>:root { --oracle: #1668b0; '
     "--price: #b02a37; --mix: #777; --pst-color-primary: #1668b0; --pst-color-border: #777; "
     "--pst-color-text-base: #111 } body { font: 18px sans-serif; max-width: 38em; margin: auto; "
-    "padding: 0 1em } @media (min-width: 900px) { body { font-size: 24px } }"
+    "padding: 0 1em } @media (min-width: 900px) { body { font-size: 24px } } "
+    ".hall-code svg { display: block; width: min(55vmin, 20em); margin: auto }"
 )
 
 
@@ -224,7 +226,12 @@ class Desk(BaseHTTPRequestHandler):
         """The page; the teacher's has a key behind the #, which is not sent."""
         script = joined("parts", "market") + Path(__file__).with_name("hall.js").read_text("utf-8")
         style = (FRONT / "games.css").read_text("utf-8")
-        body = f"{_HEAD}{style}</style><main class='adalib-market'></main><script>{script}</script>"
+        phones = f"http://{self.headers['Host']}/"  # by which the teacher came, so phones can, too
+        code = segno.make(phones, micro=False).svg_inline(omitsize=True, light="white")
+        body = (
+            f"{_HEAD}{style}</style><main class='adalib-market'></main>"
+            f"<template>{code}</template><script>{script}</script>"
+        )
         self._send(200, "text/html; charset=utf-8", body)
 
     def do_POST(self) -> None:

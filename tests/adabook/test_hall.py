@@ -11,6 +11,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+import segno
 from conftest import PATIENCE
 from playwright.sync_api import expect
 
@@ -68,6 +69,18 @@ def test_four_browsers_play_both_rounds(address, new_page):
     expect(
         teacher.get_by_text("1 wrote something else than their card: it paid for 0")
     ).to_be_visible()
+
+
+def test_the_teachers_page_shows_phones_the_way_until_the_first_round(address, new_page):
+    teacher = new_page()
+    teacher.goto(f"{address}#{KEY}")
+    code = teacher.locator(".hall-code .qrline")
+    expect(code).to_be_visible()
+    drawn = segno.make(address, micro=False).svg_inline(omitsize=True)
+    assert f'd="{code.get_attribute("d")}"' in drawn
+    teacher.get_by_role("button", name="Call the price").click()
+    expect(teacher.get_by_text("they take 0 of 0 answers")).to_be_visible()
+    expect(code).to_have_count(0)
 
 
 def test_a_press_that_is_lost_on_the_way_is_sent_again(address, new_page):
