@@ -167,10 +167,10 @@ def bill(
     focus: int = 0,
     prices: PriceList | None = None,
 ) -> Game:
-    """The bill of a policy and of the equally accurate mix, by prices that the reader edits.
+    """The bill of a policy and of the same for everyone, by prices that the reader edits.
 
-    One row per budget: what the policy spent, how often it was right, and what the best mix spends
-    to be as accurate, or None if it never is.
+    One row per budget: what the policy spent, how often it was right, and what everybody would have
+    to get to be as often right, or None if no number does.
     """
     prices = prices or PriceList()
     data = {
@@ -183,7 +183,7 @@ def bill(
     other = (
         ""
         if mixed is None
-        else f"; the best mix needs ${1000 * prices.dollars(mixed):.2f} for that"
+        else f"; the same for everyone costs ${1000 * prices.dollars(mixed):.2f} for that"
     )
     without = (
         f"A thousand questions cost ${1000 * prices.dollars(spent):.2f}, and {accuracy:.1%} are "

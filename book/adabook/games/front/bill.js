@@ -1,4 +1,4 @@
-// The bill (games.bill): a policy and the best mix, by the reader's own prices.
+// The bill (games.bill): a policy and the same for everyone, by the reader's own prices.
 
 const FIELDS = [
   ["read", "$ per million tokens read"],
@@ -20,9 +20,11 @@ function render({ model, el }) {
     inputs[name].addEventListener("input", draw);
     form.append(element("label", {}, `${label} `, inputs[name]));
   });
-  const names = ["answers per question", "accuracy", "router, $ per day", "answers for an equally accurate mix", "mix, $ per day", "saved, $ per day"];
-  const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)));
-  const table = element("table", { className: "adalib-table" }, element("thead", {}, head), body);
+  // Two heads: whose numbers they are, and what they count.
+  const head = (...cells) => element("tr", {}, ...cells.map(([text, colSpan = 1]) => element(text ? "th" : "td", { colSpan }, text)));
+  const whose = head(["the router", 3], ["the same for everyone, as right", 2], [""]);
+  const what = head(["answers"], ["right"], ["$ a day"], ["answers"], ["$ a day"], ["saved, $ a day"]);
+  const table = element("table", { className: "adalib-table" }, element("thead", {}, whose, what), body);
 
   function draw() {
     const price = {};
@@ -34,7 +36,7 @@ function render({ model, el }) {
     const money = (value) => value.toLocaleString("en", { minimumFractionDigits: digits(value), maximumFractionDigits: digits(value) });
     body.replaceChildren(
       ...data.rows.map(([answers, accuracy, mix]) => {
-        const cells = [answers.toFixed(2), accuracy.toFixed(3), money(day(answers))];
+        const cells = [answers.toFixed(2), `${(100 * accuracy).toFixed(1)}%`, money(day(answers))];
         cells.push(...(mix === null ? [`more than ${data.most}`, `over ${money(day(data.most))}`, `over ${money(day(data.most) - day(answers))}`]
           : [mix.toFixed(2), money(day(mix)), money(day(mix) - day(answers))]));
         return element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
@@ -43,7 +45,7 @@ function render({ model, el }) {
     const [answers, , mix] = data.rows[data.focus];
     const other = mix === null ? data.most : mix;
     const share = day(other) > 0 ? 100 * (1 - day(answers) / day(other)) : 0;
-    said.textContent = `At ${answers.toFixed(2)} answers per question the router costs $${money(day(answers))} per day, ${share.toFixed(0)}% less than a mix of the same accuracy.`;
+    said.textContent = `At ${answers.toFixed(2)} answers per question the router costs $${money(day(answers))} per day, ${share.toFixed(0)}% less than the same number for everyone that is as often right.`;
   }
 
   el.replaceChildren(form, element("div", { className: "adalib-scroll", tabIndex: 0 }, table), said);

@@ -1,7 +1,7 @@
 // Slopes, sorted (games.lineup). Above, the envelopes of a few questions; below, their edges side by side, the
 // steepest first. On the way an edge keeps its width, the answers it costs, and its height becomes its slope.
 
-const [WIDTH, TALL, GAP, BASE, FLOOR] = [760, 110, 8, 130, 400];
+const [WIDTH, TALL, GAP, BASE, FLOOR] = [760, 110, 8, 156, 430];
 const SECONDS = 2.5;
 
 function render({ model, el }) {
@@ -11,7 +11,7 @@ function render({ model, el }) {
   const scale = (WIDTH - 60 - GAP * (n - 1)) / (n * span); // pixels an answer, the same above and below
   const slope = ([, c0, a0, c1, a1]) => (a1 - a0) / (c1 - c0);
   const steepest = slope(edges[0]);
-  const up = (value) => FLOOR - (value / steepest) * (FLOOR - BASE - 60);
+  const up = (value) => FLOOR - (value / steepest) * (FLOOR - BASE - 64);
 
   let spent = 0;
   const steps = edges.map((edge) => {
@@ -28,19 +28,21 @@ function render({ model, el }) {
   const told = `The edges of ${n} envelopes, sorted by slope, form a staircase that falls from ${steepest.toFixed(3)}.`;
   const svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${FLOOR + 46}`, role: "img", "aria-label": told });
   const text = (x, y, words, anchor = "start") => svg.append(shape("text", { x, y, "text-anchor": anchor }, words));
-  text(0, 14, "accuracy of each question, by answers");
-  text(0, BASE + 40, "slope: accuracy per answer");
-  text(right, FLOOR + 18, "answers spent →", "end");
+  text(0, 24, "accuracy of each question, by answers");
+  text(0, BASE + 44, "slope: accuracy per answer");
+  text(right, FLOOR + 28, "answers spent →", "end");
   svg.append(shape("line", { x1: 44, x2: right, y1: FLOOR, y2: FLOOR, class: "guess-grid" }));
   const filled = steps.map(() => svg.appendChild(shape("rect", { class: "lineup-filled", y: FLOOR, height: 0, width: 0 })));
   first.forEach((value, question) =>
     svg.append(shape("circle", { cx: 44 + question * (span * scale + GAP), cy: BASE - value * TALL, r: 4, class: "lineup-dot" })),
   );
-  // Where an edge comes from, and where it will lie.
-  const ghost = ([x1, y1, x2, y2]) => svg.append(shape("line", { x1, y1, x2, y2, class: "lineup-ghost" }));
-  steps.forEach(({ home, plank }) => [home, plank].forEach(ghost));
+  // Where an edge comes from, and the place where it will lie.
+  steps.forEach(({ home: [x1, y1, x2, y2], plank: [left, up, to] }) => {
+    svg.append(shape("line", { x1, y1, x2, y2, class: "lineup-ghost" }));
+    svg.insertBefore(shape("rect", { x: left, y: up, width: to - left, height: FLOOR - up, class: "lineup-place" }), filled[0]);
+  });
   const lines = steps.map(() => svg.appendChild(shape("line", { class: "lineup-edge" })));
-  const border = svg.appendChild(shape("line", { y1: BASE + 52, y2: FLOOR, class: "lineup-border" }));
+  const border = svg.appendChild(shape("line", { y1: BASE + 56, y2: FLOOR, class: "lineup-border" }));
 
   const budget = slider("average budget B", { min: cost[0], max: cost[0] + spent / n, step: 0.05, value: 2 }, () => {
     progress = 1; // money falls on sorted steps only
