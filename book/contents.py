@@ -1,8 +1,7 @@
 """The registry of the book's pages: those in `_toc.yml`, in order, with chapter numbers.
 
 A chapter is a notebook of any part but those in `WITHOUT_NUMBERS`, whose file begins with a number;
-the chapters count from 0, in the order of `_toc.yml`, and the appendices from A; two files with the
-same number are two pages of one chapter. Another notebook
+the chapters count from 0, in the order of `_toc.yml`, and the appendices from A. Another notebook
 is a lesson like them, with cells that run in the page, if its metadata has ``"adalib": {"lesson":
 true}``. Titles, links, exercises and tests take numbers from here, so a chapter moves by moving its
 line. Prose names a chapter by its key, which is its file's name without the leading number:
@@ -119,7 +118,6 @@ def pages(root: Path = ROOT) -> list[Page]:
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     listed = [Page(contents["root"], "", root)]
     chapter_count = -1
-    file_number = ""  # of the last chapter; a chapter may have two pages
     appendix_count = 0
     for part in contents.get("parts", []):
         caption = part.get("caption", "")
@@ -130,9 +128,7 @@ def pages(root: Path = ROOT) -> list[Page]:
                 number = chr(ord("A") + appendix_count)
                 appendix_count += 1
             elif caption not in WITHOUT_NUMBERS and name.rpartition("/")[2][0].isdigit():
-                digits = re.findall(r"^\d+", name.rpartition("/")[2])[0]
-                chapter_count += digits != file_number
-                file_number = digits
+                chapter_count += 1
                 number = str(chapter_count)
             listed.append(Page(name, number, root))
     return listed

@@ -52,7 +52,7 @@ def test_the_first_of_two_by_pairs():
     tokens = adalib.load("aime-gpt-oss-20b").tokens
     pairs = list(combinations(range(tokens.shape[1]), 2))
     shorter = np.mean([np.minimum(tokens[:, i], tokens[:, j]).mean() for i, j in pairs])
-    check_right("race", "tails", 2 * shorter / tokens.mean())
+    check_right("deploy", "tails", 2 * shorter / tokens.mean())
 
 
 def test_what_is_sent_to_the_large_by_bisection_on_a_table_made_by_hand():
@@ -62,7 +62,7 @@ def test_what_is_sent_to_the_large_by_bisection_on_a_table_made_by_hand():
     order = cost.argsort(kind="stable")
     lam = adalib.bisect(acc[:, order], cost[order], 5).lam
     labels = order[adalib.oracle_labels(acc[:, order], cost[order], lam)]
-    check_right("costs", "sent", (labels >= small.k).mean())
+    check_right("models", "sent", (labels >= small.k).mean())
 
 
 def test_the_price_of_power_by_the_linear_program():

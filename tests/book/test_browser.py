@@ -455,10 +455,10 @@ SEARCHES = {
     "oracel": "notebooks/02_oracle.html",
     "oralce": "notebooks/02_oracle.html",
     "when should I stop asking": "notebooks/09_stopping.html",
-    "race": "notebooks/11_race.html",
+    "race": "notebooks/11_deploy.html",
     "verifier": "notebooks/10_check.html",
     "how much does it save": "notebooks/11_deploy.html#the-bill",
-    "effort": "notebooks/12_costs.html",
+    "effort": "notebooks/models.html",
     "tokens cost dollars": "notebooks/12_costs.html",
 }
 

@@ -46,13 +46,6 @@ def test_numbers_follow_the_order_of_the_table_of_contents(tmp_path):
         contents.spelled("{ch}`none`", by_key, "here")
 
 
-def test_files_of_one_number_are_pages_of_one_chapter(tmp_path):
-    second = TOC.replace("02b_first\n", "02b_first\n      - file: notebooks/02_second\n")
-    (tmp_path / "_toc.yml").write_text(second, encoding="utf-8")
-    numbers = {page.key: page.number for page in contents.pages(tmp_path)}
-    assert (numbers["last"], numbers["first"], numbers["second"]) == ("0", "1", "1")
-
-
 def test_a_notebook_can_say_that_its_cells_do_not_run_in_a_browser(tmp_path):
     (tmp_path / "_toc.yml").write_text(TOC, encoding="utf-8")
     (tmp_path / "notebooks").mkdir()
