@@ -63,9 +63,11 @@ def rows(name: str, paid: str = "answers") -> list[Any]:
     ['oracle', 'fixed', 'length']
     """
     cells: dict[tuple[str, float], list[dict]] = {}
-    for (of, was_paid, _), found in families().items():
-        for row in found if (of, was_paid) == (name, paid) else ():
-            if row["policy"] in NAMES and "tokens" not in row:
+    for (of, was_paid, family), found in families().items():
+        if (of, was_paid) != (name, paid) or family in ("bill", "time"):
+            continue
+        for row in found:
+            if row["policy"] in NAMES:
                 cells.setdefault((row["policy"], row["target"]), []).append(row)
     return [_row(policy, target, deals) for (policy, target), deals in cells.items()]
 

@@ -4,12 +4,11 @@ It starts in chapter 1 with two rows and grows by a row where a chapter has earn
 comes from one record, which ``data/scripts/record_policies.py`` made: five deals of questions and
 answers, and every policy scored on questions and answers that it has not seen. The tokens are in
 its parts called "bill", where also a price that moves holds the budget while the questions come one
-by one.
+by one, and the time in those called "time".
 """
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from adabook.headline import averaged
@@ -34,11 +33,14 @@ ROWS = {
     "noise": "the same trees, random numbers in place of the text",
     "curves": "curves predicted from the text",
     "watching": "watching the votes come in",
+    "race": "the race: several at once, closed in time",
     "held": "watching, with the budget held",
     "rounds": "watching in three rounds of batches, at half the price",
 }
 #: The same rows in the record, where they have another name.
 _RECORDED = {"recipe": "label", "curves": "curve", "watching": "votes"}
+#: What is said of the time that rounds take: an endpoint answers a batch within a day.
+_BATCHES = "up to 3 days"
 #: What a batch bills, as a share of the list price, and the rounds that are asked there.
 BATCH_PRICE, ROUNDS = 0.5, (2, 5, 16)
 
@@ -47,8 +49,9 @@ def scoreboard(upto: str = "rounds") -> pd.DataFrame:
     """Return the rows that have been earned so far.
 
     Columns: ``right`` (accuracy in percent), ``gain`` over the same number of answers for everyone,
-    in points with its 95% interval (empty where there is nothing to compare), ``answers`` and
-    ``tokens`` per question, and ``dollars`` per million questions, for the answers.
+    in points with its 95% interval (empty where there is nothing to compare), ``answers`` per
+    question, ``time`` that a question waits, in that of an average answer, and ``dollars`` per
+    million questions, for the answers.
 
     Parameters
     ----------
@@ -69,7 +72,7 @@ def scoreboard(upto: str = "rounds") -> pd.DataFrame:
             if name not in ("one", "three")
             else "",
             "answers": f"{found.cost[name]:.2f}",
-            "tokens": f"{found.tokens[name]:.0f}",
+            "time": f"{found.time[name]:.1f}" if name != "rounds" else _BATCHES,
             "dollars": f"{found.dollars[name]:.0f}",
         }
         for name in names
@@ -80,9 +83,10 @@ def scoreboard(upto: str = "rounds") -> pd.DataFrame:
 def figures() -> pd.DataFrame:
     """Return the numbers behind `scoreboard`, a row per key of `ROWS`.
 
-    Columns: ``cost`` in answers, ``accuracy``, ``gain`` with ``low`` and ``high`` over questions
-    and deals, ``tokens``, ``dollars`` per million questions, ``mix_cost`` (what an equally
-    accurate mix spends, in answers) and ``mix_dollars``.
+    Columns: ``cost`` in answers (in those whose tokens it pays, for the race), ``accuracy``,
+    ``gain`` with ``low`` and ``high`` over questions and deals, ``tokens``, ``time`` in that of an
+    average answer (missing for rounds), ``dollars`` per million questions, ``mix_cost`` (what an
+    equally accurate mix spends, in answers) and ``mix_dollars``.
 
     >>> found = figures()
     >>> bool(found.gain["watching"] > found.gain["curves"] > found.gain["noise"])
@@ -91,19 +95,31 @@ def figures() -> pd.DataFrame:
     rows = {}
     for name in ROWS:
         policy = _RECORDED.get(name, name)
+        paid = "tokens" if name == "race" else "answers"
         of = {
             family: [
                 row
-                for row in families()[SET, "answers", family]
+                for row in families().get((SET, way, family), [])
                 if row["policy"] == policy and row["target"] == BUDGET
             ]
-            for family in ("plans", "watches", "bill")
+            for way, family in (
+                (paid, "plans"),
+                (paid, "watches"),
+                ("answers", "bill"),
+                ("answers", "time"),
+            )
         }
-        scored = of["plans"] or of["watches"] or of["bill"]
-        tokens = np.mean([row["tokens"] for row in of["bill"]])
-        rows[name] = averaged(scored, ("cost", "accuracy", "mix_cost")) | {"tokens": tokens}
+        rows[name] = averaged(
+            of["plans"] or of["watches"] or of["bill"], ("cost", "accuracy", "mix_cost")
+        )
+        rows[name]["tokens"] = pd.DataFrame(of["bill"], columns=["tokens"]).tokens.mean()
+        rows[name]["time"] = pd.DataFrame(of["time"], columns=["waiting"]).waiting.mean()
     table = pd.DataFrame.from_dict(rows, orient="index")
     per_answer = table.tokens["one"]
+    table.loc["race", "tokens"] = table.cost["race"] * per_answer
+    # One after another, answers take as long as all their tokens.
+    for name in ("watching", "held"):
+        table.loc[name, "time"] = table.tokens[name] / per_answer
     table["dollars"] = PRICE_OUT * table.tokens
     table.loc["rounds", "dollars"] *= BATCH_PRICE
     table["mix_dollars"] = PRICE_OUT * table.mix_cost * per_answer

@@ -11,7 +11,9 @@ one's answers and nothing should gain), by its family and by its deal. The famil
 - a file of ``book/adabook/policies``: published rules, each at its budget, or at what it spends;
 - "taught 5000": predicted curves with five times as many training questions;
 - "bill": the tokens that the policies of the short scoreboard take, watching under a budget that
-  is held, and watching in rounds. The other policies are those of "plans" and "watches".
+  is held, and watching in rounds. The other policies are those of "plans" and "watches";
+- "time": how long one waits for the policies of the short scoreboard that have several answers
+  written at once. It hardly differs from deal to deal, so the first is enough.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from adabook.scoreboard import BUDGET, ROUNDS, SET
 from adalib.datasets.files import read_lines
 from adalib.datasets.loading import text_hash
 from adalib.datasets.responses import Cost, Responses
-from adalib.evaluate.baselines import from_labels, noise_features
+from adalib.evaluate.baselines import from_labels, noise_features, waiting_times
 from adalib.evaluate.compare import RACE, answer_cost, in_answers, stopping_policies
 from adalib.evaluate.heldout import Protocol, held_out, oracles_at
 from adalib.evaluate.intervals import mean_interval
@@ -83,6 +85,7 @@ def parts(texts: Mapping[str, str]) -> Iterator[Part]:
         for file in files:
             jobs += [(name, paid, file, published, (cost, file)) for paid, cost in PAID.items()]
             jobs.append((name, "other marks", file, null, (file,)))
+    yield f"{SET}, answers, time, deal 0", partial(waits, SET, 0)
     for deal, (name, paid, family, compute, given) in product(DEALS, jobs):
         yield f"{name}, {paid}, {family}, deal {deal}", partial(compute, name, deal, *given)
 
@@ -369,6 +372,21 @@ def bill(name: str, deal: int) -> list[dict]:
         tokens = float(np.concatenate(policy.tokens).mean())
         found.append({**row, "tokens": round(tokens, 3)})
     return found
+
+
+def waits(name: str, deal: int) -> list[dict]:
+    """Return how long one waits, in average answers, where several are written at once."""
+    planners = {"label": LabelPolicy(seed=deal), "curve": CurvePolicy(seed=deal)}
+    rows = scored(name, deal, planners, [BUDGET], noises=1)
+    rows += scored(name, deal, {RACE: PricedRace()}, [BUDGET], cost="tokens")
+    waiting = {row.policy: row.waiting for row in rows if row.policy in (RACE, "noise", *planners)}
+    waiting["oracle"] = next(row.waiting for row in rows if row.policy == "oracle")
+    together = waiting_times(answers_of(name), (1, int(BUDGET))).mean(axis=0)
+    waiting |= dict(zip(("one", "three"), together, strict=True))
+    return [
+        {"policy": policy, "target": BUDGET, "waiting": round(float(time), 4)}
+        for policy, time in waiting.items()
+    ]
 
 
 class Before:

@@ -14,7 +14,8 @@ from adabook import board as board_of_all
 from adabook import policies
 from adabook.figures.board import SHOWN_AT, board, in_markdown
 from adabook.protocol import answers_of
-from adabook.scoreboard import ROWS, scoreboard
+from adabook.scoreboard import ROWS, SET, figures, scoreboard
+from adalib.evaluate.baselines import waiting_times
 
 WITHOUT_ROWS = "run `make board`: it computes the rows that data/recorded/policies.jsonl lacks"
 
@@ -26,7 +27,7 @@ def test_the_readme_prints_the_scoreboard():
 
 def test_every_row_leads_to_a_section_of_the_notebook_that_the_readme_links_to():
     page = BeautifulSoup(board().html, "html.parser")
-    linked = {link.get_text(): link["href"][1:] for link in page.find_all("a")}
+    linked = {link.get_text(): link["href"][1:] for link in page.select("tbody a")}
     assert linked == {ROWS[name]: label for name, (label, _) in SHOWN_AT.items()}
     for label, notebook in SHOWN_AT.values():
         text = (ROOT / "notebooks" / f"{notebook}.ipynb").read_text(encoding="utf-8")
@@ -36,6 +37,23 @@ def test_every_row_leads_to_a_section_of_the_notebook_that_the_readme_links_to()
 def test_a_chapter_shows_the_rows_that_are_earned():
     shown = BeautifulSoup(board("oracle").html, "html.parser").select("tbody tr")
     assert [row.td.get_text() for row in shown] == scoreboard("oracle").index.tolist()
+
+
+def test_only_the_first_scoreboard_explains_its_columns():
+    texts = [BeautifulSoup(board(upto).html, "html.parser").caption.get_text() for upto in ROWS]
+    assert [upto for upto, text in zip(ROWS, texts, strict=True) if "Dollars:" in text] == [
+        "one",
+        "three",
+    ]
+    assert "Dollars:" in BeautifulSoup(board(explained=True).html, "html.parser").caption.get_text()
+
+
+def test_time_is_that_of_the_longest_answer_or_of_all_that_come_in_turn():
+    found = figures()
+    alone, three = waiting_times(answers_of(SET), (1, 3)).mean(axis=0)
+    assert found.time[["one", "three"]].tolist() == pytest.approx([alone, three], abs=1e-4)
+    assert found.time[["oracle", "recipe", "noise", "curves", "race"]].between(1, 1.2).all()
+    assert found.time["watching"] == pytest.approx(found.dollars["watching"] / found.dollars["one"])
 
 
 def written_for(name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adabook.figures.page import HTML, link
+from adabook.figures.page import HTML, chapter_name, link
 from adabook.figures.tables import table
 from adabook.scoreboard import BUDGET, PRICE_OUT, PRICED_ON, ROWS, scoreboard
 
@@ -15,19 +15,24 @@ SHOWN_AT = {
     "noise": ("test-scoreboard", "07_test"),
     "curves": ("ablations-scoreboard", "08_ablations"),
     "watching": ("stopping-scoreboard", "09_stopping"),
+    "race": ("race-results", "11_deploy"),
     "held": ("deploy-scoreboard", "11_deploy"),
     "rounds": ("costs-scoreboard", "12_costs"),
 }
 CAPTION = (
     f"**The scoreboard.** GPT-4o-mini, GSM8K, {BUDGET:g} answers per question on average, on "
-    "questions that were not learned from. Gains are in points over a random mix of the same cost, "
-    "with 95% intervals; dollars are per million questions, for the tokens of the answers at "
-    f"{PRICE_OUT:.2f} dollars per million ({PRICED_ON})."
+    "questions that were not learned from. Gain: points over the same number of answers for "
+    "everyone at the same cost, with its 95% interval. Time: how long a question waits, in the "
+    "time that an average answer takes. Dollars: for the answers to a million questions, at "
+    f"{PRICE_OUT:.2f} dollars per million tokens ({PRICED_ON})."
 )
+EXPLAINED_AT = "motivation-scoreboard"
 
 
-def board(upto: str = "rounds") -> HTML:
+def board(upto: str = "rounds", explained: bool = False) -> HTML:
     """Show the rows that have been earned so far, up to this key of `adabook.scoreboard.ROWS`.
+
+    The first scoreboard explains its columns, and any other if it is ``explained``.
 
     >>> board("three").html.count("adalib-see")
     2
@@ -36,13 +41,19 @@ def board(upto: str = "rounds") -> HTML:
     policies, *_ = rows.columns
     labels = [SHOWN_AT[name][0] for name in ROWS]
     linked = [HTML(link(*to)) for to in zip(labels, rows[policies], strict=False)]
-    return table(rows.assign(**{policies: linked}), caption=CAPTION)
+    rows = rows.assign(**{policies: linked})
+    if explained or labels[: len(rows)] == [EXPLAINED_AT] * len(rows):
+        return table(rows, caption=CAPTION)
+    found = "The scoreboard, complete" if len(rows) == len(ROWS) else "The scoreboard so far"
+    shown = table(rows, caption=f"**{found}.** Its columns are explained in")
+    where = link(EXPLAINED_AT, chapter_name("the first chapter"))
+    return HTML(shown.html.replace("</caption>", f" {where}.</caption>", 1))
 
 
 def in_markdown() -> str:
     """The whole scoreboard as the README prints it."""
     found = scoreboard()
-    lines = ["| policy | right | gain | answers | tokens | dollars |"]
+    lines = ["| policy | right | gain | answers | time | dollars |"]
     lines += ["| --- | --- | --- | --- | --- | --- |"]
     for name, row in zip(ROWS, found.itertuples(), strict=True):
         policy = f"[{row.Index}](notebooks/{SHOWN_AT[name][1]}.ipynb)"
