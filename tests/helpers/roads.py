@@ -90,7 +90,7 @@ def best_mix(means, cost, budget):
     return adalib.best_mix(means[None], cost, budget).weights[0] @ means
 
 
-@answered_by("costs", "joined")
+@answered_by("models", "joined")
 def joined(small, small_cost, large, large_cost):
     columns = [*zip(small_cost, *small, strict=True), *zip(large_cost, *large, strict=True)]
     return np.array(sorted(columns)).T

@@ -440,7 +440,7 @@ def _costs_alone_sorted(*case: np.ndarray) -> np.ndarray:
     return np.array([np.sort(costs), *accuracies])
 
 
-EXERCISES["costs", "joined"] = Build(
+EXERCISES["models", "joined"] = Build(
     inputs=Inputs(
         draw=_draw_models,
         axes={
