@@ -1,12 +1,13 @@
 """Sampled answers in a table: a CSV or Parquet file, a DataFrame, or a list of records.
 
-A row is a question, with its ``answers`` in a list (in CSV a JSON list), or it is one answer, in a
-column ``answer``; then a question has as many rows as it has answers, in their order. The other
-columns are the fields of a line in `adalib.load`.
+A row is a question, with its ``answers`` in a list (in CSV as JSON or pandas writes one), or it is
+one answer, in a column ``answer``; then a question has as many rows as it has answers, in their
+order. The other columns are the fields of a line in `adalib.load`.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -90,7 +91,7 @@ def _read_cells(row: Mapping[str, str], where: str) -> dict[str, Any]:
             read[name] = cell
         elif cell:
             try:
-                read[name] = json.loads(cell)
+                read[name] = _list_or_number(cell)
             except ValueError:
                 if name == "answers":
                     raise DataError(
@@ -99,6 +100,20 @@ def _read_cells(row: Mapping[str, str], where: str) -> dict[str, Any]:
                     ) from None
                 read[name] = cell
     return read
+
+
+def _list_or_number(cell: str) -> Any:
+    """Read a cell as JSON, or a list as pandas writes it: as Python prints it."""
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        if cell.startswith("["):
+            return ast.literal_eval(cell)
+    except (SyntaxError, MemoryError, RecursionError):
+        pass
+    raise ValueError("neither JSON nor a list as Python prints it")
 
 
 def _questions(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
