@@ -322,14 +322,21 @@ def trees_beat_linear(s: Sources) -> Evidence:
 
 
 def eight_to_25(s: Sources) -> Evidence:
-    """No classifier of the table errs as little as the text says."""
+    """The low end is not in the table of classifiers, but among the main results."""
     errors = [1 - row["imitation"] for row in s.ablations["classifiers"].values()]
-    says = f"the table has {min(errors):.1%} to {max(errors):.1%}"
-    return Evidence(min(errors), says, min(errors) > 0.1)
+    main = [1 - s.tables[name]["oracle_gap"]["imitation"][-1] for name in ON_MATH]
+    says = (
+        f"the table of classifiers has {min(errors):.1%} to {max(errors):.1%}, the main results on "
+        f"MATH at B = 3 {min(main):.1%} to {max(main):.1%}"
+    )
+    return Evidence(min(errors), says, min(errors) > 0.1 > max(main))
 
 
 def a_few_dozen(s: Sources, draws: int = 12) -> Evidence:
-    """A ranking learned from two or four dozen questions shows no gain on all others."""
+    """A ranking learned from two or four dozen questions shows no gain on all others.
+
+    The interval is for one training set: it covers the questions and the draw of those that teach.
+    """
     answers = s.answers(STRONG)
     phi = text_features(answers.questions).to_numpy(dtype=float)
     choose, score = (half.table() for half in answers.split_samples(0))
@@ -338,15 +345,14 @@ def a_few_dozen(s: Sources, draws: int = 12) -> Evidence:
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     gains = {}
     for most in (24, 48):
-        total, times = np.zeros(answers.n), np.zeros(answers.n)
+        found = np.full((draws, answers.n), np.nan)
         for seed in range(draws):
             train, new = np.split(np.random.default_rng(seed).permutation(answers.n), [most])
             deserves = frontier(choose.acc[train], choose.cost).at(3).labels > 0
             more = model.fit(phi[train], deserves).predict_proba(phi[new])[:, 1]
             top = np.argsort(np.argsort(-more)) < round(len(new) * 2 / 3)
-            total[new] += score.acc[new, 0] + top * rise[new] - three[new]
-            times[new] += 1
-        gains[most] = mean_interval(total / times)
+            found[seed, new] = score.acc[new, 0] + top * rise[new] - three[new]
+        gains[most] = _of_one_draw(found)
     few, more = map(_gain, gains.values())
     return Evidence(
         gains[24].mean,
@@ -356,20 +362,35 @@ def a_few_dozen(s: Sources, draws: int = 12) -> Evidence:
     )
 
 
+def _of_one_draw(found: np.ndarray) -> Interval:
+    """The mean gain over draws of a training set, with an interval for a single draw."""
+    gain = mean_interval(np.nanmean(found, axis=0))
+    by_draw = np.nanmean(found, axis=1).std(ddof=1)
+    half = float(np.hypot((gain.high - gain.low) / 2, 1.96 * by_draw))
+    return Interval(gain.mean, gain.mean - half, gain.mean + half)
+
+
 def bottleneck(s: Sources) -> Evidence:
-    """On MATH richer features add more than five times as many questions."""
+    """Richer features help on MATH where the text helps, and at the other end nothing does."""
+    sets = {
+        "our 1.5B model": "math-1.5b",
+        "Qwen2.5-7B if wrong answers differ": "math-7b-differ",
+        "Qwen2.5-7B if they agree": "math-7b-agree",
+    }
+    both = {who: [s.gain(name, row) for row in ("curve", "all text")] for who, name in sets.items()}
+    says = [f"{who} {_gain(base)} become {_gain(rich)}" for who, (base, rich) in both.items()]
     name = "math-7b-differ"
-    base, rich = (s.gain(name, policy, 2) for policy in ("curve", "all text"))
-    many = s.gain(name, "curve", 2, 5000)
-    small = [s.gain("math-1.5b", policy).mean for policy in ("curve", "all text")]
-    features, questions = rich.mean - base.mean, many.mean - base.mean
+    questions = s.gain(name, "curve", 2, 5000).mean - s.gain(name, "curve", 2).mean
+    features = s.gain(name, "all text", 2).mean - s.gain(name, "curve", 2).mean
+    small, differ, agree = both.values()
     return Evidence(
-        features,
-        f"at B = 2 with Qwen2.5-7B on MATH, if wrong answers differ, curves gain {_gain(base)}; "
-        f"all that the text offers adds {in_points(features)}, five times as many training "
-        f"questions {in_points(questions)}; with our 1.5B model at B = 3 {in_points(small[0])} "
-        f"become {in_points(small[1])}",
-        features > questions > 0 and rich.low > base.mean and small[1] > small[0],
+        differ[1].mean - differ[0].mean,
+        f"at B = 3 on MATH curves from fifteen features and from all that the text offers: "
+        f"{'; '.join(says)}. At B = 2, if they differ, all text adds {in_points(features)}, five "
+        f"times as many training questions {in_points(questions)}",
+        all(rich.low > base.mean for base, rich in (small, differ))
+        and agree[1].high <= agree[0].high
+        and features > questions > 0,
     )
 
 
