@@ -2,9 +2,10 @@
 
 `notebooks/slides/02_oracle.yml` lists the slides of `notebooks/02_oracle.ipynb`. A slide has a
 ``title``, and if it needs them a ``text`` that the class sees at once, a ``cell`` of the chapter,
-named by its id, and words (``then``) that appear at the next key, and the speaker's ``notes``. A
-first entry without a title belongs to the chapter's own. The built page gives the outputs.
-A deck holds its styles, fonts, scripts and figures, and needs neither the book nor a network.
+named by its id, or its ``output`` alone where the program is long, and words (``then``) that appear
+at the next key, and the speaker's ``notes``. A first entry without a title belongs to the chapter's
+own. The built page gives the outputs. A deck holds its styles, fonts, scripts and figures, and
+needs neither the book nor a network.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from editions.text import spelled_out
 from editions.writing import read_values
 from mathml import to_mathml
 
-_KEYS = ("title", "text", "cell", "then", "notes")
+_KEYS = ("title", "text", "cell", "output", "then", "notes")
 _FOLDED = {"hide-input", "remove-input"}
 # Scripts for a page that is read.
 _LEFT_OUT = re.compile(r"/(?:exercises|live|progress|search|quiz|reachable)\.js")
@@ -101,14 +102,14 @@ def slides(
             cut.append(Slide(entry["title"]))
         slide = cut[-1]
         slide.shown += [texts["text"]] if "text" in texts else []
-        if "cell" in entry:
-            if entry["cell"] not in outputs:
+        for kind in [one for one in ("cell", "output") if one in entry]:
+            if entry[kind] not in outputs:
                 raise ValueError(
-                    f"{where}: names the cell {entry['cell']!r}, and the page of {page.path.name} "
+                    f"{where}: names the cell {entry[kind]!r}, and the page of {page.path.name} "
                     f"shows no code of that id: name one of {', '.join(outputs)}"
                 )
-            cell, output = cells[entry["cell"]], outputs[entry["cell"]]
-            slide.fragments.append(_shown(cell, output))
+            cell, output = cells[entry[kind]], outputs[entry[kind]]
+            slide.fragments.append(_shown(cell, output) if kind == "cell" else str(output or ""))
             captions = output.select("figcaption") if output else []
             slide.notes += [f"<p>{caption.decode_contents()}</p>" for caption in captions]
         slide.fragments += [texts["then"]] if "then" in texts else []
@@ -166,7 +167,7 @@ def _shown(cell: Mapping, output: Tag | None) -> str:
 def essential(program: str) -> str:
     """Return a program without its imports, and without what compares it with the package.
 
-    >>> print(essential("import math\\n\\nprint(2)\\nassert 2 > 1, (\\n    'so'\\n)\\nagrees(1, 1)"))
+    >>> print(essential("import math\\n\\nprint(2)\\nassert 2 > 1, (\\n  'so'\\n)\\nagrees(1, 1)"))
     print(2)
     """
     lines = program.split("\n")

@@ -100,6 +100,11 @@ def test_a_deck_may_begin_with_a_slide_of_its_own(tmp_path):
     assert [slide.title for slide in cut(tmp_path, yaml.safe_dump([LINE]))][1:] == ["A line"]
 
 
+def test_a_slide_may_show_what_a_cell_printed_without_its_program(tmp_path):
+    *_, slide = cut(tmp_path, yaml.safe_dump([{"title": "Two", "output": "print"}]))
+    assert BeautifulSoup(slide.fragments[0], "html.parser").get_text().strip() == "2"
+
+
 @pytest.mark.parametrize(
     ("listed", "complaint"),
     [
