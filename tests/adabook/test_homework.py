@@ -52,6 +52,13 @@ def test_every_typical_mistake_gets_its_own_hint_from_some_student():
     assert alone == hints
 
 
+def test_the_most_accurate_budget_is_a_mistake_only_where_it_is_not_the_best():
+    """And both come up: who always looks for another one is wrong, too."""
+    drawn = [numbers_of(f"student-{number}", "1")["dual value"] for number in range(40)]
+    named = ["need not be the best" in " ".join(question.wrong) for question in drawn]
+    assert 0 < sum(named) < len(named)
+
+
 def test_the_kinds_of_sheets_share_no_numbers():
     one, other = (drawn_questions("ada", "1", kind)["bill"].text for kind in ("homework", "prices"))
     assert one != other

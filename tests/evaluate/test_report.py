@@ -120,6 +120,12 @@ def test_the_table_holds_every_row_and_what_it_costs(html):
     assert [line[-1] for line in lines] == ["4", "4", "2", "6", "4"]
 
 
+def test_further_columns_have_a_text_a_row():
+    texts = [f"text {number}" for number in range(len(ROWS))]
+    markup = page([made(*row) for row in ROWS], "mine", "It pays.", more={"said": texts})
+    assert re.findall("<td>(text \\d)</td></tr>", markup) == texts
+
+
 @pytest.mark.parametrize("dollars", [None, 0.01])
 def test_each_cell_of_the_table_has_a_head(dollars):
     markup = page([made(*row) for row in ROWS], "mine", "It pays.", [], dollars)
