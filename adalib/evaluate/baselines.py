@@ -139,8 +139,8 @@ def random(cost: ArrayLike, budget: float, n: int) -> Plan:
     """
     costs, low = _largest_within(cost, budget)
     high = min(low + 1, costs.size - 1)
-    rise = costs[high] - costs[low]
-    share = np.clip((budget - costs[low]) / (rise or 1.0), 0, 1)
+    extra = costs[high] - costs[low]
+    share = np.clip((budget - costs[low]) / (extra or 1.0), 0, 1)
     columns = np.eye(costs.size)
     mix = (1 - share) * columns[low] + share * columns[high]
     return Plan(np.tile(mix, (n, 1)))
@@ -199,12 +199,12 @@ def length(questions: Iterable[str | float], cost: ArrayLike, budget: float) -> 
     _, cost = check_table(np.zeros((n, k)), cost)
     _largest_within(cost, budget)  # raises if the budget cannot be met
     longest_first = np.argsort(-lengths, kind="stable")
-    rise = np.broadcast_to(cost[..., -1] - cost[..., 0], n)[longest_first]
+    extra = np.broadcast_to(cost[..., -1] - cost[..., 0], n)[longest_first]
     unspent = n * budget - np.broadcast_to(cost[..., 0], n).sum()
     upgraded = 0
     if unspent > 0:
         # The fewest that spend all of it; a hair less is rounding.
-        upgraded = int(np.searchsorted(rise.cumsum(), unspent * (1 - TIE))) + 1
+        upgraded = int(np.searchsorted(extra.cumsum(), unspent * (1 - TIE))) + 1
     labels = np.zeros(n, dtype=int)
     labels[longest_first[:upgraded]] = k - 1
     return from_labels(labels, k)

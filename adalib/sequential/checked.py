@@ -71,7 +71,6 @@ class CheckedStopping:
     """
 
     kind = "checked"
-    prices: np.ndarray
     costs: np.ndarray
     accuracies: np.ndarray
 
@@ -83,6 +82,7 @@ class CheckedStopping:
         self.most = most
         self.always_text = always_text
         self.seed = seed
+        self.prices = np.empty(0)  # until a fit
         self._alike: _Alike | None = None
 
     def fit(
@@ -210,7 +210,7 @@ class CheckedStopping:
 
     def _check_fitted(self) -> None:
         """Raise ValueError if the policy has not learned yet."""
-        if not hasattr(self, "prices"):
+        if not self.prices.size:
             raise ValueError("the policy has learned nothing yet; call its fit first")
 
     def to_dict(self) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class PricedPolicy(SignalPolicy, Library, ABC):
 
     def check_fitted(self) -> None:
         """Raise ValueError if the policy has not learned yet."""
-        if not hasattr(self, "members"):
+        if not self.members:
             raise ValueError("the policy has learned nothing yet; call its fit first")
 
     def own_vote(self, answers: Responses, most: int, allowed: np.ndarray) -> Alike | None:

@@ -109,6 +109,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         self.repeats = repeats
         self.seed = seed
         self.exact = exact
+        self.members = []  # until a fit
         self.offered = np.array(_SCHEDULE if schedule is None else schedule, dtype=int)
         if not self.offered.size or self.offered[0] < 1 or (np.diff(self.offered) < 1).any():
             raise ValueError("the schedule must be increasing numbers of answers, from 1 or more")

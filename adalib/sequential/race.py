@@ -142,6 +142,7 @@ class PricedRace(PricedPolicy):
             )
         self.waiting_price = waiting_price
         self.waiting_limit = waiting_limit
+        self.members = []  # until a fit
         self.most = self.offered = most  # a fit lowers the first where there are fewer answers
         self.repeats = repeats
         self.seed = seed
