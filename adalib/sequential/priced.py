@@ -89,6 +89,7 @@ class PricedPolicy(SignalPolicy, Library, ABC):
         >>> PricedStopping.from_dict(policy.to_dict()).mix(2.0) == policy.mix(2.0)
         True
         """
+        self.check_fitted()
         return {
             "kind": self.kind,
             "version": 1,

@@ -204,6 +204,7 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
 
         With ``exact`` they cost all of it, even on a flat curve.
         """
+        self.check_fitted()
         least = LEAST if self.exact else -LEAST
         return mix_for(self.costs, self.accuracies + least * self.costs / self.unit, budget)
 
@@ -228,7 +229,6 @@ class PricedStopping(SteppedPolicy, PricedPolicy, RuleLibrary):
         -------
         Session
         """
-        self.check_fitted()
         return self.begin(self.mix(budget).draw(rng), features)
 
     def begin(self, number: int, features: ArrayLike | None = None) -> Session:

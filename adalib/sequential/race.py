@@ -265,6 +265,7 @@ class PricedRace(PricedPolicy):
 
         Where a price of waiting is given, it holds and the limit does not.
         """
+        self.check_fitted()
         price = self.price_of_waiting(budget) if waiting_price is None else waiting_price
         net = self.accuracies - price * self.waiting - LEAST * self.costs / self.unit
         return mix_for(self.costs, net, budget)
@@ -298,6 +299,7 @@ class PricedRace(PricedPolicy):
         return max(member.answers for member in self.members)
 
     def price(self, budget: float) -> float:
+        self.check_fitted()
         if not meets(budget, self.costs.min(), TRAINED):
             raise ValueError(
                 f"the budget is {budget:g}, below the cheapest race's {self.costs.min():g}"
@@ -336,7 +338,6 @@ class PricedRace(PricedPolicy):
         -------
         RaceSession
         """
-        self.check_fitted()
         return self.begin(self.mix(budget, waiting_price).draw(rng), features)
 
     def begin(self, number: int, features: ArrayLike | None = None) -> RaceSession:

@@ -15,6 +15,7 @@ from adalib.datasets.files import DataError
 from adalib.datasets.populations import Population, beta_population
 from adalib.datasets.responses import Responses
 from adalib.evaluate.intervals import mean_interval
+from adalib.sequential.checked import CheckedStopping
 from adalib.sequential.induction import backward_induction, cross_fitted
 from adalib.sequential.priced_stopping import PricedStopping
 from adalib.sequential.published_rules import PEERS, TunedRules
@@ -233,10 +234,11 @@ def test_a_session_decides_as_the_replay(real, fitted):
                 assert len(session.leaders) <= 1  # weights do not tie
 
 
-@pytest.mark.parametrize("kind", [PricedStopping, PricedRace])
-def test_a_policy_that_has_not_learned_says_so(kind):
-    with pytest.raises(ValueError, match="fit"):
-        kind(("votes",)).start(4)
+@pytest.mark.parametrize("policy", [PricedStopping(), PricedRace(), CheckedStopping()])
+@pytest.mark.parametrize(("method", "given"), [("start", [2]), ("price", [2]), ("to_dict", [])])
+def test_a_policy_that_has_not_learned_says_so(policy, method, given):
+    with pytest.raises(ValueError, match="learned nothing yet"):
+        getattr(policy, method)(*given)
 
 
 @pytest.mark.parametrize("kind", [PricedStopping, PricedRace])
