@@ -74,7 +74,7 @@ def site(folder: Path):
 #: What stands for a whole book: its pages, a browser, and the files whose tests take longest.
 WHOLE = {"html", "browser"}
 LONG = {"test_competition", "test_grade", "test_heldout", "test_lean_install", "test_recorded"}
-LONG |= {"test_server", "test_tasks", "test_theorems"}
+LONG |= {"test_booking", "test_server", "test_tasks", "test_theorems"}
 
 
 def pytest_collection_modifyitems(items):

@@ -150,7 +150,7 @@ async def played(router, endings, at_once, deadline):
     return foreign, replies
 
 
-@pytest.mark.parametrize("requests", [260, pytest.param(1620, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("requests", [140, pytest.param(1860, marks=pytest.mark.nightly)])
 def test_what_was_asked_is_booked(monkeypatch, requests):
     monkeypatch.setattr("adalib.ask.endpoint.LARGEST_REPLY", 50_000)
     policy = PricedStopping(("votes",), schedule=(2, 4, 8, 16), repeats=1)
@@ -189,7 +189,7 @@ def test_what_a_race_was_asked_is_booked():
     sampled = timed_answers()
     policy = PricedRace(("votes",), most=6, repeats=2, waiting_limit=0.0)
     router = Router.fit(sampled, 3 * float(sampled.tokens.mean()), policy)
-    endings = ["well", "a cut first", "a refusal", "a later refusal", "busy"] * 16 + ["late"] * 16
+    endings = ["well", "a cut first", "a refusal", "a later refusal", "busy"] * 8 + ["late"] * 8
     foreign, _ = run_to_end(played(router, endings, 8, 20.0))
     assert router.controller.spent == foreign.tokens.total() > 0
 
