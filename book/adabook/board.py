@@ -73,7 +73,7 @@ def rows(name: str, paid: str = "answers") -> list[Any]:
 
 
 def _row(policy: str, target: float | None, deals: list[dict]) -> SimpleNamespace:
-    """Return a policy's row over its deals; one without a budget stands at what it spends."""
+    """Return a policy's row over its deals; one without a budget is plotted at what it spends."""
     found = averaged(deals)
     row = SimpleNamespace(
         policy=policy,

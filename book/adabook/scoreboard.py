@@ -30,7 +30,7 @@ ROWS = {
     "three": "three answers for everyone",
     "oracle": "the oracle, on answers it did not see",
     "recipe": "the paper's recipe: trees that read the text",
-    "noise": "the same trees, random numbers in place of the text",
+    "noise": "the same trees, given random numbers",
     "curves": "curves predicted from the text",
     "watching": "watching the votes come in",
     "race": "the race: several at once, closed in time",

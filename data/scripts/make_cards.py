@@ -1,6 +1,6 @@
 """Write the data cards from the data: `python data/scripts/make_cards.py` rewrites data/cards/.
 
-The book includes these cards.
+The book includes these cards, and before them data/sets.md, a line for each set.
 
 Nothing on a card is typed by hand that could be computed: the words stand in `cards.json`, with the
 names of the figures that this script computes. A test writes some of each kind again and compares.
@@ -95,6 +95,29 @@ def checked_card(name: str) -> str:
     facts = {what: words.format_map(figures) for what, words in FACTS[name].items()}
     lines = [facts.pop("story"), "", "| | |", "|---|---|"]
     return "\n".join([*lines, *(f"| {what} | {words} |" for what, words in facts.items()), ""])
+
+
+def overview() -> str:
+    """A table of all sets: whose answers, how many, and how often they are right."""
+    lines = ["| set | what | questions | answers | one right | a vote of 8 right |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for name in bundled():
+        found, model = adalib.load(name), name.removeprefix(f"{source_of(name)}-")
+        parts, kind = [found], "published"
+        if isinstance(found, adalib.Menu):
+            parts, kind = list(found.models.values()), "effort"
+        elif name == "math-qwen7b":
+            parts = [bounds(found).agree, bounds(found).differ]
+        told = SAID["story"].get(name) or FACTS.get(name, FACTS[kind])["story"]
+        told = told.format(model=model, arms=len(parts))
+        right = np.array([part.table((1, 8)).acc.mean(axis=0) for part in parts])
+        ends = [
+            " to ".join(dict.fromkeys(f"{share:.1%}" for share in (column.min(), column.max())))
+            for column in right.T
+        ]
+        cells = [f"`{name}`", told, f"{found.n:,}", str(parts[0].samples), *ends]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def of_answers(responses: adalib.Responses) -> dict[str, Any]:
@@ -211,6 +234,7 @@ def main() -> None:
         written = checked_card(name) if name in CHECKED else card(name)
         path.write_text(written, encoding="utf-8")
         print(path.name)
+    (DATA / "sets.md").write_text(overview(), encoding="utf-8")
 
 
 if __name__ == "__main__":
