@@ -3,10 +3,13 @@ line of it compares them."""
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise
+
 import numpy as np
 import pytest
 
 import adalib
+from adabook import board
 from adabook.paper import models
 from adabook.recorded import recorded, recorded_cells
 
@@ -100,6 +103,33 @@ def test_menus_nobody_who_must_guess_gains_by_effort():
     clear = [found["oracle", target]["gain_low"] > 0 for found, target in middle]
     assert (len(clear), sum(clear)) == (5, 3)
     assert all(found["agreement", target]["gain_low"] <= 0 for found, target in middle)
+
+
+def test_models_at_equal_tokens_thinking_longer_is_ahead_or_level():
+    """Every plan at the lower effort, of any two numbers of answers by lot, tried by hand."""
+    ahead = 0
+    for name in ("gpqa-gpt-5.2", "gpqa-claude-opus-4.5", "aime-gpt-5.2", "aime-claude-opus-4.5"):
+        efforts = list(adalib.load(f"effort-{name}").models.values())
+        for lower, higher in pairwise(efforts):
+            answers = min(higher.tokens.mean() / lower.tokens.mean(), 8)
+            acc = lower.table(range(1, 9)).acc
+            plans = [
+                acc[:, few - 1]
+                + (answers - few) / (many - few) * (acc[:, many - 1] - acc[:, few - 1])
+                for few, many in combinations(range(1, 9), 2)
+                if few <= answers <= many
+            ]
+            best = max(plans, key=np.mean)
+            lead = adalib.mean_interval(higher.values.mean(axis=1) - best)
+            assert lead.high > 0, name
+            ahead += lead.low > 0
+    assert ahead == 5
+
+
+def test_verdict_two_agree_is_level_with_the_price_where_the_model_is_strong():
+    for name in ("gsm8k-gpt4omini", "math500-gpt-oss-20b"):
+        two = next(row for row in board.rows(name) if row.policy == "TwoAgree")
+        assert two.over["votes"][1] < 0 < two.over["votes"][2]
 
 
 def test_checked_knowing_is_worth_more_than_reading_and_random_numbers_are_worth_nothing():
