@@ -26,6 +26,7 @@ pre {{ white-space: pre-wrap; }}
 h2 {{ break-after: avoid; margin-top: 1.6em; }}
 table {{ border-collapse: collapse; }}
 td, th {{ border: 1px solid; padding: 0.2em 0.7em; text-align: left; }}
+a:not([href^="http"]) {{ color: inherit; text-decoration: none; }}
 @page {{ size: A4; margin: 2cm; }}
 </style>{body}"""
 

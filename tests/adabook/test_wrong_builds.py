@@ -108,6 +108,7 @@ ACCEPTED = {
     ],
     ("markets", "dispatch"): [
         lambda capacity, fuel, demand: _dispatch(capacity, fuel, int(demand)),
+        lambda capacity, fuel, demand: _dispatch(capacity, fuel.round(), demand),
     ],
 }
 

@@ -511,8 +511,8 @@ def _draw_plants(rng: np.random.Generator) -> Case:
     """Draw a few power plants."""
     n = rng.integers(1, 6)
     return {
-        "capacity": rng.integers(1, 13, n).astype(float),
-        "fuel": rng.integers(1, 10, n).astype(float),
+        "capacity": rng.integers(2, 26, n) / 2,
+        "fuel": rng.integers(4, 40, n) / 4,
     }
 
 
