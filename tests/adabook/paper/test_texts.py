@@ -1,4 +1,4 @@
-"""Why a text helps: what it explains of an improvement, in worlds that we know and in the record."""
+"""Why a text helps: what it explains of an improvement, in known worlds and in the record."""
 
 from __future__ import annotations
 
