@@ -17,8 +17,8 @@ motivation_gain_high budgets_math_gain_high
 oracle_printed_gsm referee_by_free_compute
 budgets_over referee_by_budget_targeting
 budgets_under referee_by_nine_of_nine
-front_bill stopping_bill
-front_mix_bill stopping_mix_bill
+front_bill stopping_bill deploy_bill
+front_mix_bill stopping_mix_bill deploy_mix_bill
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 
