@@ -39,7 +39,7 @@ _HEAD = (
     "--price: #b02a37; --mix: #777; --pst-color-primary: #1668b0; --pst-color-border: #777; "
     "--pst-color-text-base: #111 } body { font: 18px sans-serif; max-width: 38em; margin: auto; "
     "padding: 0 1em } @media (min-width: 900px) { body { font-size: 24px } } "
-    ".hall-code svg { display: block; width: min(55vmin, 20em); margin: auto }"
+    "main .hall-code svg { display: block; width: 55vmin; margin: auto }"
 )
 
 
