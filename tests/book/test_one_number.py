@@ -19,6 +19,8 @@ budgets_over referee_by_budget_targeting
 budgets_under referee_by_nine_of_nine
 front_bill stopping_bill deploy_bill
 front_mix_bill stopping_mix_bill deploy_mix_bill
+front_over_mix verdict_over_mix
+front_printed verdict_printed
 """
 GROUPS = [line.split() for line in SAME.strip().splitlines()]
 
