@@ -1,7 +1,7 @@
 """Print, chapter by chapter, what a reader's patience is asked for, beside what we aim at.
 
 ``make report`` runs it. Nothing here is wrong or right, so no test reads it: a chapter may have its
-reasons. What is wrong fails a test.
+reasons. What is wrong fails a test. Only the minutes that a course plans with are tested, in all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from editions.quizzes import quiz_items
 #: What each column counts, and what we aim at.
 AIMS = {
     "words": "2,300 at most, 19,000 in all: no code, exercises, quiz or formulas",
-    "minutes": "as its first lines say; the core exercises and ten minutes of reading fit into it",
+    "minutes": "as its first lines say, and about as many as are needed",
+    "needed": "130 words or 30 lines a minute, 2 for a prompt, 1 for a quiz question, and the core",
     "core": "minutes that the core exercises take",
     "prompts": "one or more, each with its answer in notebooks/answer_key.ipynb",
     "unanswered": "none: prompts without an answer in the key",
@@ -93,18 +94,21 @@ def counted(page: Page) -> dict[str, object]:
     minutes = re.search(r"\*(\d+) minutes", text)
     quiz = quiz_items(page.path)
     lengths = [sorted((len(one.text), one.right) for one in item.options) for item in quiz]
+    words, lines = running_words(text), _visible_lines(page)
+    core = sum(row.minutes for row in rows(page) if row.core)
     return {
         "chapter": page.key,
-        "words": running_words(text),
+        "words": words,
         "minutes": int(minutes[1]) if minutes else 0,
-        "core": sum(row.minutes for row in rows(page) if row.core),
+        "needed": round(words / 130 + lines / 30 + 2 * len(asked) + len(quiz) + core),
+        "core": core,
         "prompts": len(asked),
         "unanswered": max(0, len(asked) - answers.count('**\\"')),
         "quiz": len(quiz),
         "longest": round(sum(each[-1][1] for each in lengths) / max(1, len(quiz)), 1),
         "changes": text.partition("## Change this and run again")[2].count("\n- In ["),
         "crowded": sum(len(_NUMBER.findall(part)) > 4 for part in text.split("\n\n")),
-        "lines": _visible_lines(page),
+        "lines": lines,
     }
 
 
