@@ -311,14 +311,10 @@ def evaluate(
         Print one JSON object and nothing else.
     """
     from adalib.datasets.files import written
-    from adalib.datasets.folds import seen_groups
     from adalib.datasets.passes import says_checked
     from adalib.evaluate.checked import evaluate_checked
-    from adalib.evaluate.compare import answer_cost, compare
     from adalib.evaluate.evaluation import Evaluation
-    from adalib.evaluate.heldout import Protocol
     from adalib.evaluate.policy_files import policies_in
-    from adalib.evaluate.verdict import verdict
 
     if checked or says_checked(file):
         if policy or report is not None or worth is not None or cost == "dollars":
@@ -332,28 +328,13 @@ def evaluate(
         _check_page(report)
     answers = _load(file)
     paid = _cost(cost, prices)
-    dollars = answer_cost(answers, paid) if cost == "dollars" else None
-    if worth is not None and (report is None or dollars is None or worth <= 0):
+    if worth is not None and (report is None or cost != "dollars" or worth <= 0):
         raise ValueError(
             f"--worth {worth:g} is drawn on the page: give a number above 0, --report PAGE, and "
             "--cost dollars with --prices"
         )
     with policies_in(policy) as own:
-        rows = compare(answers, targets, budgets, cost=paid, groups=groups, policies=own)
-        seen = seen_groups(answers.ids, answers.questions) if groups is None else None
-        rows_by_group = None
-        if seen is not None and len(set(seen.labels)) >= Protocol.folds:
-            warnings.warn(seen.warning, stacklevel=2)
-            rows_by_group = compare(
-                answers, targets, budgets, cost=paid, groups=seen.labels, policies=own
-            )
-    found = Evaluation(
-        answers=answers,
-        told=verdict(rows, groups=rows_by_group),
-        cost=cost,
-        dollars=dollars,
-        groups=groups,
-    )
+        found = Evaluation.of(answers, targets, budgets, paid, groups, own)
     if report is not None:
         with written(report) as draft:
             draft.write(found.as_page(Path(file).name, worth).encode("utf-8", "replace"))
@@ -363,7 +344,7 @@ def evaluate(
     print(found.as_text(all, why))
     if report is not None:
         print(f"wrote {report}; open it in a browser, no network needed")
-    print(found.next_step(file, own))
+    print(found.next_step(file))
 
 
 def _check_page(out: str) -> None:

@@ -112,7 +112,7 @@ def test_dollars_are_printed_beside_answers(answers, rows, tmp_path, capsys, mon
     assert main(words) == 0
     bought = np.take([1, 4], best.labels).mean()
     assert f"answers   {bought:<12.6g}" in capsys.readouterr().out
-    monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
+    monkeypatch.setattr("adalib.evaluate.evaluation.compare", lambda *_, **__: rows)
     assert main(["evaluate", str(path), *PRICES]) == 0
     shown = capsys.readouterr().out
     (best_row, *_) = summary(verdict(rows), float(billed.answer_costs(prices).mean())).to_dict(
@@ -128,7 +128,7 @@ def test_dollars_are_printed_beside_answers(answers, rows, tmp_path, capsys, mon
 
 
 def test_a_report_is_a_page_with_the_verdict(file, rows, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
+    monkeypatch.setattr("adalib.evaluate.evaluation.compare", lambda *_, **__: rows)
     page = tmp_path / "page.html"
     assert main(["evaluate", file, "--report", str(page)]) == 0
     assert f"wrote {page}" in capsys.readouterr().out
@@ -177,7 +177,7 @@ def test_evaluate_prints_the_rows_of_compare(file, rows, capsys, monkeypatch):
         asked.append((given[1:], options))
         return rows
 
-    monkeypatch.setattr("adalib.evaluate.compare.compare", recorded)
+    monkeypatch.setattr("adalib.evaluate.evaluation.compare", recorded)
     more = ["--targets", "2,3", "--budgets", "1,4,8", "--cost", "tokens", "--groups", "family"]
     found, notes = printed(capsys, "evaluate", file, *more)
     options = {"cost": "tokens", "groups": "family", "policies": {}}
@@ -239,7 +239,7 @@ def test_a_mistake_in_a_policy_is_named_with_its_line(file, capsys, tmp_path, co
 def test_evaluate_shows_the_verdict_first_and_every_policy_if_asked(
     file, rows, capsys, monkeypatch
 ):
-    monkeypatch.setattr("adalib.evaluate.compare.compare", lambda *_, **__: rows)
+    monkeypatch.setattr("adalib.evaluate.evaluation.compare", lambda *_, **__: rows)
     assert main(["evaluate", file]) == 0
     short = capsys.readouterr().out
     first, _, rest = short.partition("\n\n")
@@ -383,8 +383,8 @@ def test_bad_input_is_one_line(words, message, file, tmp_path, monkeypatch, refu
 
 def test_a_missing_library_names_its_extra(refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    monkeypatch.delitem(sys.modules, "adalib.evaluate.compare")
-    monkeypatch.delitem(sys.modules, "adalib.evaluate.heldout")
+    for name in [name for name in sys.modules if name.startswith("adalib.evaluate.")]:
+        monkeypatch.delitem(sys.modules, name)  # what is loaded is not asked for again
     refused(["evaluate", "drill-fewshot"], "adalib-book[learn]")
 
 

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Collection
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from adalib.datasets.folds import seen_groups
 from adalib.datasets.menu import Menu
-from adalib.datasets.responses import Responses
-from adalib.evaluate.compare import RACE, answer_cost
+from adalib.datasets.responses import Cost, Responses
+from adalib.evaluate.compare import RACE, answer_cost, compare
+from adalib.evaluate.heldout import Protocol
+from adalib.evaluate.learners import Policy
 from adalib.evaluate.report import page
 from adalib.evaluate.scores import HeldOutRow, as_table
-from adalib.evaluate.verdict import Verdict, reasons, summary
+from adalib.evaluate.verdict import Verdict, reasons, summary, verdict
 
 _WIDTH = 100  # of lines on a terminal
 _PROMISED = (
@@ -28,17 +32,43 @@ _PROMISED = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation:
-    """A verdict with what was judged.
+    """A verdict with what was judged, and what was paid.
 
-    ``cost`` says what is paid: "samples", "tokens" or "dollars", of which an average answer costs
-    ``dollars``. Where questions were held out by a field, ``groups`` names it.
+    Where questions were held out by a field, ``groups`` names it. ``own`` are the user's policies.
     """
 
     answers: Responses | Menu
     told: Verdict
-    cost: str
-    dollars: float | None = None
-    groups: str | None = None
+    cost: Cost
+    groups: str | None
+    own: Collection[str]
+
+    @classmethod
+    def of(
+        cls,
+        answers: Responses | Menu,
+        targets: Sequence[float] | None,
+        budgets: Sequence[int],
+        cost: Cost,
+        groups: str | None,
+        own: Mapping[str, Policy],
+    ) -> Evaluation:
+        """Compare all policies, once more by the groups that ids or texts show, and judge."""
+        rows = compare(answers, targets, budgets, cost=cost, groups=groups, policies=own)
+        seen = seen_groups(answers.ids, answers.questions) if groups is None else None
+        by_group = None
+        if seen is not None and len(set(seen.labels)) >= Protocol.folds:
+            warnings.warn(seen.warning, stacklevel=2)
+            by_group = compare(
+                answers, targets, budgets, cost=cost, groups=seen.labels, policies=own
+            )
+        told = verdict(rows, groups=by_group)
+        return cls(answers=answers, told=told, cost=cost, groups=groups, own=set(own))
+
+    @cached_property
+    def dollars(self) -> float | None:
+        """What an average answer costs, where dollars are paid."""
+        return None if isinstance(self.cost, str) else answer_cost(self.answers, self.cost)
 
     @cached_property
     def tested(self) -> str:
@@ -83,19 +113,16 @@ class Evaluation:
         if isinstance(self.answers, Responses):
             unit = "average answers"
         each = "" if self.dollars is None else f", each ${self.dollars:.3g}"
-        counted = "answers" if self.cost == "samples" else self.cost
+        counted = {"samples": "answers", "tokens": "tokens"}.get(str(self.cost), "dollars")
         paid = f"What is paid: {counted}. Costs are in {unit}{each}. {self.held}."
         notes = [paid, self.tested]
         return page(self.told.rows, title, str(self.told), notes, self.dollars, worth)
 
-    def next_step(self, file: str, own: Collection[str]) -> str:
-        """Return the command to type next: fit the policy that pays, or look at the file.
-
-        A policy in ``own`` is the user's, and is not served.
-        """
+    def next_step(self, file: str) -> str:
+        """Return the command to type next: fit the policy that pays, or look at the file."""
         best = self.told.found.rows[self.told.found.best]
         name = shlex.quote(file)
-        served = best.kind == "watches" and best.policy not in own
+        served = best.kind == "watches" and best.policy not in self.own
         if self.told.word != "pays" or not served:
             return f"Next: adalib explore {name} --out explore.html"
         if best.policy != RACE:
