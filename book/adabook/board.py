@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from types import SimpleNamespace
 from typing import Any
 
@@ -101,31 +102,46 @@ def tables() -> list[tuple[str, str]]:
     return [(name, paid) for name in SETS for paid in ("answers", "tokens")]
 
 
-def by_budget(name: str, paid: str = "answers") -> pd.DataFrame:
-    """Tabulate gains by policy and budget; without rules that take none."""
-    able = [row for row in rows(name, paid) if not hasattr(row, "over")]
-    lines: dict[str, dict[str, str]] = {}
-    for row in able:
-        line = lines.setdefault(NAMES.get(row.policy, row.policy), {})
-        line[f"B = {row.target:g}"] = points((row.gain, row.gain_low, row.gain_high))
-    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("policy").reset_index()
+def everything() -> pd.DataFrame:
+    """Tabulate every row of every set: what it spends and gains, and our lead at its own cost.
 
+    The lead is that of watching the votes, over a rule that takes no budget.
 
-def at_own_cost(name: str, paid: str = "answers") -> pd.DataFrame:
-    """Tabulate rules that take no budget, with our lead on each at its own cost."""
-    rules = sorted(
-        (row for row in rows(name, paid) if hasattr(row, "over")), key=lambda row: row.cost
-    )
+    >>> everything().columns[:4].tolist()
+    ['set', 'paid', 'policy', 'budget']
+    """
     return pd.DataFrame(
         [
             {
-                "rule": NAMES.get(row.policy, row.policy),
-                "spends": f"{row.cost:.2f}",
-                "gain": points((row.gain, row.gain_low, row.gain_high)),
-                "our lead by votes": points(row.over["votes"], digits=2),
+                "set": SETS[name],
+                "paid": paid,
+                "policy": NAMES.get(row.policy, row.policy),
+                "budget": row.target,
+                "spent": row.cost,
+                "right": row.accuracy,
+                "gain": row.gain,
+                "gain_low": row.gain_low,
+                "gain_high": row.gain_high,
             }
-            for row in rules
+            | dict(zip(("lead", "lead_low", "lead_high"), _lead(row), strict=False))
+            for name, paid in tables()
+            for row in rows(name, paid)
         ]
+    )
+
+
+def _lead(row: SimpleNamespace) -> list[float]:
+    """Our lead by votes on a rule at its own cost, with its ends; nothing if it takes a budget."""
+    return row.over["votes"] if hasattr(row, "over") else []
+
+
+def download() -> HTML:
+    """Show a link that saves `everything` as a table to be opened elsewhere."""
+    csv = everything().round(5).to_csv(index=False)
+    packed = b64encode(csv.encode()).decode()
+    return HTML(
+        f'<p><a download="all-policies.csv" href="data:text/csv;base64,{packed}">'
+        f"Every row as a table</a> (CSV, {len(csv) / 1000:.0f} kB)</p>"
     )
 
 
@@ -157,7 +173,11 @@ def shown(name: str, target: float = 3, paid: str = "answers") -> HTML:
             row.gain_low,
             row.gain_high,
             row.policy in OURS,
-            (f"{row.cost:.2f}", f"{100 * row.accuracy:.1f}%"),
+            (
+                f"{row.cost:.2f}",
+                f"{100 * row.accuracy:.1f}%",
+                points(_lead(row), digits=2) if _lead(row) else "",
+            ),
         )
         for row in rows(name, paid)
         if row.target == target or hasattr(row, "over")
@@ -166,4 +186,4 @@ def shown(name: str, target: float = 3, paid: str = "answers") -> HTML:
         f"{SETS[name]}: points gained over the same number of answers for everyone, at the same "
         "cost, with 95% intervals. The filled dots are ours."
     )
-    return HTML(gains_figure(lines, words, (f"{paid} spent", "right")))
+    return HTML(gains_figure(lines, words, (f"{paid} spent", "right", "our lead by votes")))

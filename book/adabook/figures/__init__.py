@@ -20,7 +20,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "verdicts": ["cards"],
         "page": ["HTML", "drawing", "plain", "show"],
         "style": ["COLOURS", "faint"],
-        "tables": ["folded", "table"],
+        "tables": ["table"],
         "overview": ["whole"],
     },
 )

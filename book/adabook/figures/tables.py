@@ -42,16 +42,6 @@ def table(
     return HTML(f'<div class="adalib-scroll">{_captioned(markup, caption)}</div>')
 
 
-def folded(parts: Sequence[tuple[str, str, pd.DataFrame]]) -> HTML:
-    """Tables that open on a click, each under its title, with a line of text as its caption."""
-    closed = []
-    for title, words, frame in parts:
-        summary = f"<summary>{html.escape(title)}</summary>"
-        opened = table(frame, caption=words or title).html
-        closed.append(f"<details>{summary}{opened}</details>")
-    return HTML("".join(closed))
-
-
 def _escaped(value: Any) -> Any:
     """A text as markup that shows it; a number as it is."""
     if isinstance(value, HTML):
