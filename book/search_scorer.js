@@ -4,7 +4,7 @@
 // Words that say nothing of what is looked for, beside Sphinx's own list.
 const FILLERS = "about am an can could did do does get give go had has have how i just like make many me mean much my one our out should so some tell than use used using very want we what when where which who why would you your".split(" ");
 // What a reader calls it, and what the book's headings call it.
-const CALLED = { api: "server", confidence: "real", significance: "real", data: "file", dollars: "bill", euros: "bill", money: "bill", save: "bill", saves: "bill", savings: "bill", verifier: "check", verifiers: "check" };
+const CALLED = { api: "server", confidence: "real", significance: "real", data: "file", dollars: "bill", euros: "bill", latency: "race", money: "bill", random: "surprise", save: "bill", saves: "bill", savings: "bill", verifier: "check", verifiers: "check" };
 const MOST = 30; // results
 const OF_A_PAGE = 3; // of them
 // What a word weighs in the title of a page, in a heading, in the title of the page around a section, and in the text.
