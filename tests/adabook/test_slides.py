@@ -271,10 +271,11 @@ def test_the_explorer_on_a_slide_works_and_keeps_its_arrows(decks, new_page):
     at = page.locator(".deck-at")
     page.evaluate("location.hash = 'slide=2'")
     page.keyboard.press("ArrowRight")
-    slider = page.locator(".is-shown [data-control=lambda]")
-    before = slider.input_value()
+    explorer = page.locator(".is-shown .adalib-explorer[data-lam]")  # it is drawn
+    before = explorer.get_attribute("data-lam")
+    slider = explorer.locator("[data-control=lambda]")
     slider.press("ArrowRight")
-    assert slider.input_value() != before
+    page.locator(f".is-shown .adalib-explorer:not([data-lam='{before}'])").wait_for()
     assert at.inner_text().startswith("2 / ")
     slider.press("Escape")
     page.keyboard.press("ArrowLeft")
