@@ -50,7 +50,7 @@
 
   // A row's name may be long and is no sentence.
   const wordy = (table) => cells(table).some((cell) => cell.cellIndex > 0 && cell.textContent.trim().length > SENTENCE);
-  const slender = (table) => cells(table).some(({ clientWidth: w, clientHeight: h }) => h > 100 && h > 1.5 * w);
+  const slender = (table) => cells(table).some(({ clientWidth: w, clientHeight: h }) => h > 70 && h > w);
 
   /** One row of heads, and as many cells in every row: a row can be read by itself. */
   function regular(table) {
@@ -78,10 +78,11 @@
       table.classList.add("adalib-measured"); // from here on the style sheet leaves the choice to this file
     }
     // All are measured before any is changed: a change would make the browser lay out the page again for each.
-    const found = tables.filter((table) => wide(table) || (room < ROOMY && slender(table)));
+    const unfit = (table) => wide(table) || (room < ROOMY && slender(table));
+    const found = tables.filter(unfit);
     const tight = found.filter((table) => room >= ROOMY || !wordy(table));
     tight.forEach((table) => tighten(table, true));
-    const still = found.filter((table) => !tight.includes(table) || wide(table));
+    const still = found.filter((table) => !tight.includes(table) || unfit(table));
     for (const table of still) {
       const cards = room < ROOMY && regular(table) && wordy(table);
       tighten(table, false);
