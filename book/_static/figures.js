@@ -16,18 +16,28 @@
     return PALETTES[document.documentElement.dataset.theme === "dark" ? "dark" : "light"];
   }
 
+  // On a slide, text is read from the back row: it is as large as the slide's own, and so is all that goes with it.
+  const slide = document.querySelector(".deck-slide");
+  const grow = () => (slide ? parseFloat(getComputedStyle(slide).fontSize) / 16 : 1);
+
+  function grown(part, by) {
+    for (const [key, value] of Object.entries(part ?? {})) {
+      if (/font$/i.test(key) && typeof value?.size === "number") value.size = Math.max(13, value.size) * by;
+      else if (value && typeof value === "object" && !ArrayBuffer.isView(value)) grown(value, by);
+    }
+  }
+
   function themed(template, p = palette()) {
     const copy = JSON.parse(JSON.stringify(template || {}));
     const layout = (copy.layout = copy.layout || {});
     const set = (name, values) => (layout[name] = Object.assign(layout[name] || {}, values));
-    // On a slide, text is read from the back row.
-    set("font", document.querySelector(".deck-page") ? { color: p.text, size: 16 } : { color: p.text });
+    set("font", slide ? { color: p.text, size: 16 * grow() } : { color: p.text });
     for (const axis of ["xaxis", "yaxis"]) {
       // A fixed range: dragging a figure would zoom it, and on a phone nobody could scroll past it.
       set(axis, { gridcolor: p.grid, zerolinecolor: p.line, linecolor: p.line, tickcolor: p.line, fixedrange: true });
       Object.assign((layout[axis].title ??= {}), { font: { size: layout.font.size } }); // as large as its numbers
     }
-    set("hoverlabel", { bgcolor: p.hover, bordercolor: p.line, font: { family: layout.font.family, size: 13, color: p.text } });
+    set("hoverlabel", { bgcolor: p.hover, bordercolor: p.line, font: { family: layout.font.family, size: 13 * grow(), color: p.text } });
     // An edge keeps dark dots and bars apart from a dark page, in the legend too.
     copy.data ??= {};
     for (const kind of ["scatter", "bar"]) copy.data[kind] = [{ marker: { line: { color: p.text, width: p.edge } } }];
@@ -71,13 +81,14 @@
     const figure = JSON.parse(div.parentElement.querySelector('script[type="application/json"]').textContent);
     const sliders = figure.layout.sliders || [];
     delete figure.layout.sliders; // ours answers to touch, mouse and keyboard alike
+    if (slide) grown(figure, grow());
     figure.layout.template = themed(figure.layout.template);
     figure.layout.dragmode = false;
-    if (document.querySelector(".deck-page")) {
+    if (slide) {
       const { xaxis, xaxis2 } = figure.layout;
       const stacked = xaxis2 && String(xaxis.domain) === String(xaxis2.domain);
       if (stacked && xaxis.title?.text === xaxis2.title?.text) delete xaxis.title; // there is no room to say it twice
-      figure.layout.height = Math.min(figure.layout.height ?? 420, 0.72 * innerHeight);
+      figure.layout.height = Math.min((figure.layout.height ?? 420) * grow(), 0.6 * innerHeight);
     }
     figure.config = { displayModeBar: false };
     fold(figure, div.clientWidth);
@@ -102,7 +113,7 @@
   async function refit(div) {
     const shown = div.layout && div.clientWidth && !matchMedia("print").matches;
     if (!shown || Math.abs(div.clientWidth - div._fullLayout.width) < 1) return;
-    if (div.dataset.narrow === String(div.clientWidth < NARROW)) return Plotly.Plots.resize(div);
+    if (!slide && div.dataset.narrow === String(div.clientWidth < NARROW)) return Plotly.Plots.resize(div);
     const { figure, sliders } = read(div);
     await Plotly.newPlot(div, figure);
     if (!sliders.length) await nameLines(div);
@@ -178,7 +189,7 @@
       yref: axis._id, y: axis.type === "log" ? Math.log10(value) : value, yanchor: "middle", yshift: -shift,
       showarrow: false,
     }));
-    const right = 24 + 7.4 * Math.max(...named.map(({ name }) => name.length));
+    const right = 24 + 7.4 * grow() * Math.max(...named.map(({ name }) => name.length));
     const ofPanels = Object.keys(div._fullLayout).filter((key) => /^legend\d+$/.test(key));
     return Plotly.relayout(div, {
       ...Object.fromEntries(ofPanels.map((key) => [`${key}.visible`, false])),
@@ -210,7 +221,7 @@
     const at = ends.map((one) => one.pixel);
     for (let round = 0; round < 50; round++) {
       for (let i = 1; i < at.length; i++) {
-        const missing = APART - (at[i] - at[i - 1]);
+        const missing = APART * grow() - (at[i] - at[i - 1]);
         if (missing > 0.1) {
           at[i - 1] -= missing / 2;
           at[i] += missing / 2;
@@ -218,7 +229,7 @@
       }
     }
     ends.forEach((one, i) => (one.shift = at[i] - one.pixel));
-    return ends.every(({ shift }) => Math.abs(shift) <= MOVED);
+    return ends.every(({ shift }) => Math.abs(shift) <= MOVED * grow());
   }
 
   // --- to save -------------------------------------------------------------------------------------------------------

@@ -211,6 +211,11 @@ OVERFLOW = """async () => {
 }"""
 
 
+# The size of the smallest letters of a figure.
+LEAST = """() => Math.min(...[...document.querySelectorAll(".is-shown .main-svg text")]
+  .map((text) => parseFloat(getComputedStyle(text).fontSize)))"""
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", LISTED)
 def test_every_slide_fits_a_projector(decks, new_page, name):
@@ -254,6 +259,7 @@ def test_the_deck_plays(decks, new_page):
     page.locator(".is-shown .adalib-price svg").first.wait_for()  # the game is played
     show_first(".plotly-graph-div")
     page.locator(".is-shown .main-svg").first.wait_for()  # the figure is drawn
+    assert page.evaluate(LEAST) >= 18  # pixels, for the back row
     assert not page.locator(".is-shown .deck-notes").is_visible()
     page.keyboard.press("n")
     assert page.locator(".is-shown .deck-notes").is_visible()
