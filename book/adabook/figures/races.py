@@ -47,7 +47,8 @@ def _path(path: pd.DataFrame, name: str, colour: str) -> list[go.Scatter]:
     width = 3.5 if colour == _RACE else 2
     return [
         shapes.line(path.cost, path[column], name, colour, width=width, marks=True).update(
-            hovertemplate=f"{name}: %{{x:.2f}} answers' tokens, {words}"
+            hovertemplate=f"{name}: %{{x:.2f}} answers' tokens, {words}",
+            showlegend=column == "accuracy",
         )
         for column, words in (
             ("accuracy", "%{y:.3f} right"),
