@@ -19,7 +19,7 @@ _STYLE = """
 .gains { --ours: OURS; --other: OTHER; margin: 1rem 0; }
 .gains .one { display: grid; grid-template-columns: minmax(7rem, 17rem) 1fr; gap: .8rem;
   align-items: center; padding: .1rem .3rem; font-size: .85rem; line-height: 1.3; }
-.gains .one > :first-child { text-align: right; overflow-wrap: anywhere; }
+.gains .one > :first-child { text-align: right; overflow-wrap: break-word; }
 .gains .is-ours > :first-child { font-weight: 650; }
 .gains .track { position: relative; height: 1.2rem; }
 .gains .track > * { position: absolute; white-space: nowrap; }
@@ -91,7 +91,7 @@ def _line(number: int, row: Gain, at: Callable[[float], float]) -> str:
     left, right = at(row.low), at(row.high)
     return (
         f'<div class="one g{number}{" is-ours" * row.ours}" title="{escape(said)}">'
-        f"<span>{escape(row.policy)}</span>"
+        f"<span>{escape(row.policy).replace('_', '_<wbr>')}</span>"
         f'<span class="track" role="img" aria-label="{escape(said)}">'
         f'<i class="zero" style="left:{at(0):.2f}%"></i>'
         f'<i class="span" style="left:{left:.2f}%;width:{right - left:.2f}%"></i>'

@@ -33,7 +33,6 @@ OURS = ("curve", "priced_votes", "priced", "race")
 _WIDTH, _HEIGHT = 760, 440
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 210, 12, 44  # margins; names of policies stand on the right
 _LINE = 15  # from one name to the next
-_NAMED = 16  # policies; of more, those that are best at their cost have names
 _PAGE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --paper: #161616; } }
@@ -117,13 +116,9 @@ def figure_and_table(
     dollars: float | None = None,
     price: float | None = None,
     more: Mapping[str, Sequence[str]] | None = None,
-    folded: bool = False,
 ) -> str:
     """Return the part of the page that shows the rows, for a page that has its own words."""
-    table = f"<div>{_table(rows, dollars, more or {})}</div>"
-    if folded:
-        table = f"<details><summary>All {len(rows)} rows</summary>{table}</details>"
-    shown = f"{_figure(rows, price)}{table}"
+    shown = f"{_figure(rows, price)}<div>{_table(rows, dollars, more or {})}</div>"
     return f'<div class="rows"><style>{_STYLE}</style>\n{shown}</div>'
 
 
@@ -147,7 +142,7 @@ def _best(rows: Sequence[HeldOutRow], price: float) -> HeldOutRow:
 
 
 def _figure(rows: Sequence[HeldOutRow], price: float | None) -> str:
-    """Draw accuracy against cost: the best mix, every policy with its interval, and the price."""
+    """Draw accuracy against cost: the bar, every policy with its interval, and the price."""
     costs = [row.cost for row in rows]
     lowest = min(min(row.low, row.mix_accuracy) for row in rows)
     highest = max(row.high for row in rows)
@@ -184,7 +179,7 @@ def _figure(rows: Sequence[HeldOutRow], price: float | None) -> str:
     policies: dict[str, list[HeldOutRow]] = {}
     for row in sorted(rows, key=lambda row: row.cost):
         policies.setdefault(row.policy, []).append(row)
-    named = set(policies) if len(policies) <= _NAMED else _unbeaten(rows)
+    named = _unbeaten(rows)
     parts += [_marks(name, own, x, y) for name, own in policies.items() if name not in named]
     # From the top down, no two names on one line.
     in_order = sorted(named, key=lambda name: -policies[name][-1].accuracy)
@@ -194,7 +189,7 @@ def _figure(rows: Sequence[HeldOutRow], price: float | None) -> str:
         room = bottom - _LINE * (len(in_order) - number - 1)
         last = max(min(max(last + _LINE, y(own[-1].accuracy)), room), last + _LINE)
         parts += [_marks(name, own, x, y), _name(name, own[-1], last, x, y)]
-    label = "Accuracy against average cost; dashed, the best random mix."
+    label = "Accuracy against average cost; dashed, the same for everyone."
     if len(named) < len(policies):
         label += " Named are those that nothing cheaper beats; the others stand in the table."
     return (
