@@ -24,13 +24,15 @@
 
   const NUMBER = /^\(?[-+−±]?[$€]?[-−]?\d[\d.,\u202f\u2009]*\s?(%|points?|s|ms|GB|MB)?\)?(\s*[([].*)?$/;
 
+  const MOSTLY = 0.8; // of a column of numbers is one
+
   function numbers(table) {
     const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
     const width = Math.max(0, ...rows.map((row) => row.cells.length));
     if (rows.some((row) => row.cells.length !== width)) return; // cells that span several columns
     for (let at = 0; at < width; at++) {
       const said = rows.map((row) => row.cells[at].textContent.trim()).filter((text) => text && text !== "–" && text !== "—");
-      if (!said.length || !said.every((text) => NUMBER.test(text))) continue;
+      if (!said.length || said.filter((text) => NUMBER.test(text)).length < MOSTLY * said.length) continue;
       for (const row of [...(table.tHead?.rows ?? []), ...rows]) row.cells[at]?.classList.add("is-number");
     }
   }

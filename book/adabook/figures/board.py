@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from adabook.figures.page import HTML, chapter_name, link
 from adabook.figures.tables import table
-from adabook.scoreboard import BUDGET, PRICE_OUT, PRICED_ON, ROWS, scoreboard
+from adabook.scoreboard import BUDGET, PRICE_OUT, PRICED_ON, ROWS, figures, scoreboard
+from adalib.evaluate.gains import Gain, gains_figure
 
 #: Where the book earns each row: a label, and the notebook that has it.
 SHOWN_AT = {
@@ -27,12 +28,16 @@ CAPTION = (
     f"{PRICE_OUT:.2f} dollars per million tokens ({PRICED_ON})."
 )
 EXPLAINED_AT = "motivation-scoreboard"
+#: Rows that are compared with the others, and ours among them.
+COMPARED = tuple(name for name in ROWS if name not in ("one", "three"))
+OURS = ("curves", "watching", "race", "held", "rounds")
 
 
 def board(upto: str = "rounds", explained: bool = False) -> HTML:
     """Show the rows that have been earned so far, up to this key of `adabook.scoreboard.ROWS`.
 
-    The first scoreboard explains its columns, and any other if it is ``explained``.
+    The first scoreboard explains its columns. One that is ``explained`` does so too, and has all
+    gains as a picture above it.
 
     >>> board("three").html.count("adalib-see")
     2
@@ -42,12 +47,34 @@ def board(upto: str = "rounds", explained: bool = False) -> HTML:
     labels = [SHOWN_AT[name][0] for name in ROWS]
     linked = [HTML(link(*to)) for to in zip(labels, rows[policies], strict=False)]
     rows = rows.assign(**{policies: linked})
-    if explained or labels[: len(rows)] == [EXPLAINED_AT] * len(rows):
+    if explained:
+        return HTML(picture().html + table(rows, caption=CAPTION).html)
+    if labels[: len(rows)] == [EXPLAINED_AT] * len(rows):
         return table(rows, caption=CAPTION)
     found = "The scoreboard, complete" if len(rows) == len(ROWS) else "The scoreboard so far"
     shown = table(rows, caption=f"**{found}.** Its columns are explained in")
     where = link(EXPLAINED_AT, chapter_name("the first chapter"))
     return HTML(shown.html.replace("</caption>", f" {where}.</caption>", 1))
+
+
+def picture() -> HTML:
+    """Draw what every row gains, the best first.
+
+    >>> picture().html.count('class="dot"') == len(COMPARED)
+    True
+    """
+    found = figures()
+    gains = zip(
+        COMPARED, *(found.loc[list(COMPARED), of] for of in ("gain", "low", "high")), strict=True
+    )
+    words = (
+        f"Points gained over the same number of answers for everyone, at the same cost: "
+        f"GPT-4o-mini, GSM8K, {BUDGET:g} answers on average, with 95% intervals. The filled dots "
+        "are ours."
+    )
+    return HTML(
+        gains_figure((Gain(ROWS[name], *ends, name in OURS) for name, *ends in gains), words)
+    )
 
 
 def in_markdown() -> str:
