@@ -1,5 +1,4 @@
-"""The lambda explorer where readers meet it: on its page of the book, from file://, with the network
-cut."""
+"""The lambda explorer where readers meet it: on its page, from file://, with the network cut."""
 
 import pytest
 from explorer_page import STEPS, check, unfold, until, walk, watched
