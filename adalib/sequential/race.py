@@ -69,7 +69,7 @@ class PricedRace(PricedPolicy):
     With :math:`v` the accuracy of the vote among finished answers, :math:`c` the tokens generated
     by all answers, cancelled ones included, and :math:`w` the time until the race is closed, the
     policy at prices :math:`\lambda` and :math:`\mu` maximises :math:`E[v - \lambda c - \mu w]`.
-    One fit serves every pair of prices. Explained in the chapter "The race".
+    One fit serves every pair of prices. Explained in the chapter "Deploy".
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class PricedRace(PricedPolicy):
         Waiting that needs no price, in average answers. The policy takes the lowest price at which
         it waits no longer than this in training, and ``waiting_price`` if that is not enough; 0 for
         ``waiting_price`` always. We chose both defaults after looking at the sets of the chapter
-        "The race".
+        "Deploy".
     most : int
         Answers per question that start, at most.
     repeats, seed : int

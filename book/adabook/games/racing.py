@@ -1,4 +1,4 @@
-"""The game of the chapter "The race": answers run side by side until the rule closes the race."""
+"""The game of the chapter "Deploy": answers run side by side until the rule closes the race."""
 
 from __future__ import annotations
 
