@@ -110,7 +110,7 @@ def slides(
                 )
             cell, output = cells[entry[kind]], outputs[entry[kind]]
             slide.fragments.append(_shown(cell, output) if kind == "cell" else str(output or ""))
-            captions = output.select("figcaption") if output else []
+            captions = output.select("figcaption, caption") if output else []
             slide.notes += [f"<p>{caption.decode_contents()}</p>" for caption in captions]
         slide.fragments += [texts["then"]] if "then" in texts else []
         slide.notes += [texts["notes"]] if "notes" in texts else []
