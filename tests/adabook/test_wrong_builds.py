@@ -169,4 +169,5 @@ def test_slips_of_the_keyboard_get_a_sentence():
     with pytest.raises(ValueError, match="without quotes"):
         adalib.frontier(table).at("2")
     # Answers in place of their table are no slip any more.
-    assert adalib.frontier(adalib.load("word-fewshot")).at(2) == adalib.frontier(table).at(2)
+    read = adalib.frontier(adalib.load("word-fewshot")).at(2)
+    assert read.bound == adalib.frontier(table).at(2).bound
