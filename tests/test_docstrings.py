@@ -42,7 +42,7 @@ def explained() -> list[tuple[str, str, str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
                 text = " ".join((ast.get_docstring(node) or "").split())
-                titles = re.findall(r'the (?:chapter|appendix) "([^"]+)"', text)
+                titles = re.findall(r'the (?:chapter|appendix|page) "([^"]+)"', text)
                 found += [(path.name, node.name, title) for title in titles]
     return found
 

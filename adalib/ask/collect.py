@@ -161,7 +161,7 @@ def collect(
     """Sample the answers that are missing, then write all of them as a file for `adalib.load`.
 
     Works in a notebook too. Interrupt it and call it again to go on: answers that arrived are kept.
-    Explained in the chapter "One question, many answers".
+    Explained on the page "Run it on your own answers".
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from adalib.vote.estimators import Ties
 class Menu:
     """The same questions answered by several models, or by one model at several efforts.
 
-    Explained in the chapter "What an answer costs".
+    Explained on the page "Whom to ask, and how hard to think".
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Menu:
         """Return the same answers at other prices, ``per`` token or per answer.
 
         The default is per token if all models have tokens. Priced per answer, all questions pay
-        the same. Explained in the chapter "What an answer costs".
+        the same. Explained on the page "Whom to ask, and how hard to think".
         """
         if per == "samples":
             return Menu(self.models, prices, unit=dict(prices))
@@ -183,7 +183,7 @@ class Menu:
         that of `Responses.table`, as is ``cost``, given for each model in place of its unit. If
         questions pay for their own tokens, costs have one row per question. Where an arm happened
         to be cheaper than one to its left, it is charged as much as that one, because costs never
-        fall along a row. Explained in the chapter "What an answer costs".
+        fall along a row. Explained on the page "Whom to ask, and how hard to think".
         """
         acc = {
             name: responses.table(budgets, estimator, ties).acc

@@ -184,8 +184,6 @@ def two_answer(p: ArrayLike) -> Population:
 
     .. math:: Acc(2m) = Acc(2m - 1) = \sum_{i \ge m} \binom{2m - 1}{i} p^i (1 - p)^{2m - 1 - i}
 
-    Explained in the chapter "Is a gain real?".
-
     Parameters
     ----------
     p : float or array_like, shape (N,)

@@ -55,7 +55,7 @@ def score_oracle(
 
     With two tables from separate samples the score is honest. With the truth of a simulated
     population as the second table it is exact, and with the same table twice it is the in-sample
-    oracle. Explained in the appendix "The replication table".
+    oracle.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ MakeTable = Callable[[Any, Sequence[int]], UtilityTable]
 class Protocol:
     """How `held_out` deals questions and answers into parts that teach and parts that score.
 
-    Explained in the chapter "What an answer costs".
+    Explained on the page "Whom to ask, and how hard to think".
 
     Parameters
     ----------

@@ -244,7 +244,7 @@ class LabelPolicy(LearnedPolicy):
         """Return the share of each feature in the trees, summing to 1.
 
         For XGBoost it is the share in their gain, as in the paper's figure. Explained in the
-        chapter "What a text is worth".
+        appendix "The replication table".
         """
         self._check_fitted()
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))

@@ -171,13 +171,14 @@ def essential(program: str) -> str:
     print(2)
     """
     lines = program.split("\n")
-    left_out = [node for node in ast.walk(ast.parse(program)) if _compares(node)]
+    statements = (node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.stmt))
+    left_out = [node for node in statements if _compares(node)]
     for node in sorted(left_out, key=lambda node: node.lineno, reverse=True):
         del lines[node.lineno - 1 : node.end_lineno]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def _compares(node: ast.AST) -> bool:
+def _compares(node: ast.stmt) -> bool:
     """Whether this is an import, an assert, or a call of `adabook.agrees`."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.Assert():

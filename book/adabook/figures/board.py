@@ -73,7 +73,10 @@ def picture() -> HTML:
         "are ours."
     )
     return HTML(
-        gains_figure((Gain(ROWS[name], *ends, name in OURS) for name, *ends in gains), words)
+        gains_figure(
+            (Gain(ROWS[name], gain, low, high, name in OURS) for name, gain, low, high in gains),
+            words,
+        )
     )
 
 
