@@ -46,7 +46,7 @@ function worth(page, anchor) {
   const [, number] = /^notebooks\/(\d*)/.exec(page) ?? [];
   if (/^#(exercises|quiz|takeaways|change-this)/.test(anchor)) return 0.7;
   if (number) return 1 - Number(number) / 1000;
-  if (number === "") return 0.65;
+  if (number === "") return page === "notebooks/own_file" ? 0.9 : 0.65; // most come with a file
   if (anchor === "#works-cited") return 0.2;
   return { "book/glossary": 0.8, "book/operate": 0.8, "book/api": 0.8, "book/data-cards": 0.2 }[page] ?? 0.6;
 }
