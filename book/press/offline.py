@@ -1,7 +1,6 @@
 """A book without network: what its pages load lies beside them, and a page loads what it uses.
 
-plotly.js and the fonts lie in this repository. Of plotly.js it is the part that draws lines, points
-and bars (npm's plotly.js-basic-dist-min), a quarter of what the Python package brings.
+plotly.js and the fonts come at build time out of installed, pinned packages or this repository.
 The answers and hints of a chapter's value exercises are a script, by which ``exercises.js`` makes
 their boxes: no page holds the answers itself.
 
@@ -20,6 +19,7 @@ import shutil
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import partial
+from importlib.resources import files as resources
 from pathlib import Path
 
 from docutils import nodes
@@ -30,7 +30,7 @@ from adalib.explorer.static import script
 from contents import pages
 from press import rewrite
 
-PLOTLY = Path(__file__).parent.parent / "plotly" / "plotly-basic.min.js"
+PLOTLY = "plotly.min.js"
 FOLDER = Path(__file__).parent.parent / "fonts"
 # Family, weights and style of every font file (book/make_fonts.py cut them).
 FONTS = {
@@ -80,13 +80,14 @@ def made_files() -> dict[str, str]:
     Fonts are there twice, as the layout's template says: as files, and all in a style sheet. The
     few icons are in a style sheet of their own, so that no button waits for another file.
     """
+    plotly = (resources("plotly") / "package_data" / PLOTLY).read_text(encoding="utf-8")
     made = {
         "fonts/all.css": font_faces(FONTS),
         "fonts/icons.css": font_faces(ICONS),
         "games.css": (FRONT / "games.css").read_text(encoding="utf-8"),
         # The line lets a browser compile all of it beside the page while it arrives; else the page
         # would stand still for twice as long when the first figure is drawn.
-        "lib/plotly.min.js": f"//# allFunctionsCalledOnLoad\n{PLOTLY.read_text(encoding='utf-8')}",
+        f"lib/{PLOTLY}": f"//# allFunctionsCalledOnLoad\n{plotly}",
     }
     made |= {f"{name}.js": page_script(name) for name in SCRIPTS}
     for chapter, exercises in value_exercises().items():

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from conftest import soup, toc_pages
-from plotly.offline import get_plotlyjs_version
 
 from press.bundles import SCRIPTS, STYLES, joined_scripts, joined_styles
-from press.offline import PLOTLY
 
 
 def test_addresses_in_a_style_sheet_lead_where_they_led(tmp_path):
@@ -56,15 +52,3 @@ def test_the_style_sheet_holds_the_others_as_they_ended(html, name):
     folder = html / "_static"
     last_rule = (folder / name).read_text(encoding="utf-8").strip().splitlines()[-1]
     assert last_rule in (folder / STYLES).read_text(encoding="utf-8")
-
-
-def test_plotly_js_is_of_the_version_that_the_figures_are_written_for():
-    """After a new pin: npm pack plotly.js-basic-dist-min@VERSION has the file and its licence."""
-    assert f"plotly.js (basic - minified) v{get_plotlyjs_version()}" in PLOTLY.read_text("utf-8")
-
-
-@pytest.mark.parametrize("name", toc_pages())
-def test_figures_are_made_of_what_the_book_s_plotly_js_draws(html, name):
-    for data in soup(name).select(".adalib-figure > script[type='application/json']"):
-        kinds = {trace["type"] for trace in json.loads(data.string)["data"]}
-        assert kinds <= {"scatter", "bar"}
