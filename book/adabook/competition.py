@@ -509,9 +509,9 @@ def _written(gains: np.ndarray | None) -> str:
 
 _WORDS = (
     "{questions} questions that nobody had seen, {budget:g} answers on average. The gain is in "
-    "points over the best random mix of the same cost, with its 95% interval. Rows that share a "
-    "place cannot be told apart. The two controls should gain nothing; a row with a note counts "
-    "once somebody has read its file."
+    "points over the same number of answers for everyone at the same cost, with its 95% interval. "
+    "Rows that share a place cannot be told apart. The two controls should gain nothing; a row "
+    "with a note counts once somebody has read its file."
 )
 
 

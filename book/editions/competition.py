@@ -35,8 +35,9 @@ _RULES = """# Beat the price
 
 A model has answered {questions} questions, {samples} times each; they are in `open.jsonl`. Write
 a policy that spends {budget:g} answers per question on average and is right more often than the
-best random mix of the same cost. Hand in **one Python file with one class**. It will learn from
-these questions and be scored on others, whose answers come in an order that nobody knows.
+same number of answers for everyone at the same cost. Hand in **one Python file with one class**. It
+will learn from these questions and be scored on others, whose answers come in an order that nobody
+knows.
 
 {kind} Answers are called A, B and so on, by names drawn anew for every question: count them, and do
 not look for numbers in them. Your file runs without a network and without other files, for a minute
