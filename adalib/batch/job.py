@@ -40,7 +40,7 @@ from adalib.ask.collect import (
     load_questions,
     request_fields,
 )
-from adalib.ask.endpoint import Wishes
+from adalib.ask.endpoint import Wishes, check_base_url
 from adalib.batch.ledger import RECEIVED, TRIES, Ledger
 from adalib.batch.lines import Request, request_line
 from adalib.datasets.files import DataError, held, make_folder, read_json, read_whole, write_lines
@@ -140,6 +140,9 @@ def batch(
     """
     if submit:  # a missing library is said before anything is written
         from adalib.batch.submit import Endpoint
+
+        if base_url is not None:
+            check_base_url(base_url, "base_url")
     paid = checked_prices(prices, most_dollars)
     if max_tokens < 1:
         raise ValueError(f"max_tokens is {max_tokens}; give more than 0")
@@ -203,7 +206,7 @@ def batch(
 
 def _begun(folder: Path, settings: dict[str, Any], rounds: int) -> str:
     """Return the tag of a job, of which the settings are written down before anything is sent."""
-    if not (folder / _SETTINGS).exists():
+    if not any(folder.glob("round-*")):  # until then they may change, as a ceiling may demand
         if rounds > _MANY_ROUNDS:
             warnings.warn(
                 f"this router may stop after each of {rounds} rounds, and a batch may take a day; "
@@ -447,5 +450,11 @@ def estimate(
         f"billed {TRIES} times",
     ]
     if most_dollars is not None:
-        lines.append(f"--most-dollars holds it at ${most_dollars:g}")
+        begins = 0.0 if prices is None else (first * total(bounds)).dollars(prices)
+        lines.append(
+            f"--most-dollars holds it at ${most_dollars:g}"
+            if begins <= most_dollars
+            else f"--most-dollars {most_dollars:g} is too low: the first round can cost "
+            f"${begins:.4g}"
+        )
     return "\n".join(lines)

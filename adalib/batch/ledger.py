@@ -8,6 +8,7 @@ reply once, so that a file may go again. Every file appears in one step, whole.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from adalib.batch.lines import Request, in_parts, read_result
+from adalib.batch.lines import Request, in_parts, is_result, read_result
 from adalib.datasets.files import (
     DataError,
     make_folder,
@@ -31,6 +32,7 @@ TRIES = 3  #: how often one request is sent at most
 LOST = "did not come back"
 _REPLIES = "replies.jsonl"
 RECEIVED = "received"
+_PART = re.compile(r"round-([0-9]+)/part-([0-9]+)\.jsonl")
 
 
 class Ledger:
@@ -71,12 +73,12 @@ class Ledger:
 
     def parts(self) -> list[Path]:
         """Return the files to send, in their order."""
-        numbers = [
-            (int(folder.name.removeprefix("round-")), int(part.stem.removeprefix("part-")), part)
-            for folder in self.folder.glob("round-[0-9]*")
-            for part in folder.glob("part-[0-9]*.jsonl")
-        ]
-        return [part for _, _, part in sorted(numbers)]
+        # What a tool wrote beside them, such as part-1-out.jsonl, is none of them.
+        numbers = {}
+        for path in self.folder.glob("round-*/part-*"):
+            if found := _PART.fullmatch(path.relative_to(self.folder).as_posix()):
+                numbers[path] = (int(found[1]), int(found[2]))
+        return sorted(numbers, key=lambda path: numbers[path])
 
     def copies(self, question: int) -> list[int]:
         """Return the last try of every answer that was asked of a question, in their order."""
@@ -127,19 +129,21 @@ class Ledger:
     def take_in(self, kind: Kind) -> None:
         """Read what lies in ``received/``, and keep what is new."""
         new = False
-        for path in sorted((self.folder / RECEIVED).rglob("[!.]*.jsonl*")):
+        for path in sorted((self.folder / RECEIVED).rglob("[!.]*")):
+            if not path.is_file():
+                continue
             strangers = cut = 0
             for line in tqdm(self._lines(path), desc=path.name, unit=" lines", disable=None):
                 request = Request.of(line.get("custom_id"), self.tag) if line else None
                 if line is None:
                     cut += 1
-                elif request not in self.sent:
+                elif request not in self.sent or not is_result(line):
                     strangers += 1
                 else:
                     assert request is not None
                     result = read_result(line, kind)
                     new |= self._note(request, {"custom_id": line["custom_id"], **result})
-            for count, what in ((cut, "cannot be read"), (strangers, "are not of this job")):
+            for count, what in ((cut, "cannot be read"), (strangers, "are no answers of this job")):
                 if count:
                     warnings.warn(f"{path}: {count:,} lines {what}; left out", stacklevel=2)
         if new:

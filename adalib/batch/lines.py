@@ -21,7 +21,7 @@ MOST_LINES = 50_000
 MOST_BYTES = 200_000_000
 URL: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 
-_NAME = re.compile(r"q(\d+)-a(\d+)-t(\d+)")
+_NAME = re.compile(r"q([0-9]{1,9})-a([0-9]{1,9})-t([0-9]{1,9})")
 # Of the statuses from 400 to 499 those for which the same request may succeed later.
 _LATER = (408, 409, 425, 429)
 
@@ -81,6 +81,11 @@ def in_parts(
         yield part
 
 
+def is_result(record: Mapping[str, Any]) -> bool:
+    """Whether a line says what came back, and is not the request itself, in a file gone astray."""
+    return "response" in record or "error" in record
+
+
 def read_result(record: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     """Return what one line of an output or error file says, as a record of our own.
 
@@ -93,7 +98,7 @@ def read_result(record: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     body = response.get("body")
     status = response.get("status_code")
     error = record.get("error") or (body.get("error") if isinstance(body, dict) else None)
-    if error is None and (status is None or status == 200) and body is not None:
+    if not error and (status is None or status == 200) and body is not None:
         try:
             answer = read_reply(body)
         except ValueError as fault:

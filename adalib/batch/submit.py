@@ -47,9 +47,14 @@ class Endpoint:
                 self._note(part, batch)
                 if batch.status not in _ENDED:
                     continue
-                for name in filter(None, (batch.output_file_id, batch.error_file_id)):
+                # Named for the part, since what an endpoint calls a file may be no name for one.
+                stem = part.removesuffix(".jsonl").replace("/", "-")
+                files = {"output": batch.output_file_id, "errors": batch.error_file_id}
+                for what, name in files.items():
+                    if not name:
+                        continue
                     content = self._client.files.content(name).read()
-                    path = self.ledger.folder / RECEIVED / f"{batch.id}-{name}.jsonl"
+                    path = self.ledger.folder / RECEIVED / f"{stem}-{what}.jsonl"
                     with written(path) as file:
                         file.write(content)
             if batch.status == "failed":  # not one of its lines was run

@@ -454,6 +454,49 @@ def test_a_line_without_an_answer_says_why(line, wanted):
     assert found["again"] is wanted[1]
 
 
+def test_what_a_ceiling_refused_may_begin_with_other_settings(router, questions, tmp_path, capsys):
+    out = tmp_path / "job"
+    dear = {"prices": PRICES, "most_dollars": 20.0, "max_tokens": 9000}
+    step(router, questions, out, dry_run=True, **dear)
+    assert "too low" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="the first round can cost"):
+        step(router, questions, out, **dear)
+    step(router, questions, out, **(dear | {"max_tokens": 20}))
+    assert len(files_to_send(out)) == 1
+
+
+def test_answers_count_under_any_name_and_other_files_do_not(router, questions, answers, tmp_path):
+    """What came back may have any name. Requests are no answers, and outputs no requests."""
+    out = tmp_path / "job"
+    step(router, questions, out)
+    (part,) = files_to_send(out)
+    found = "\n".join(worker(answers).work(part.read_bytes())[0])
+    part.with_name("part-1-out.jsonl").write_text(found, encoding="utf-8")
+    (out / "round-1 copy").mkdir()
+    (out / "round-1 copy" / "part-1.jsonl").write_bytes(part.read_bytes())
+    received = out / "received"
+    (received / "folder.jsonl").mkdir()
+    (received / "part-1.jsonl").write_bytes(part.read_bytes())
+    with pytest.warns(UserWarning, match="no answers of this job") as warned:
+        step(router, questions, out)
+    assert len(warned) == 1
+    assert not (out / "round-2").exists()
+    tag = json.loads((out / "job.json").read_text())["tag"]
+    (received / "part-1.jsonl").write_text(
+        json.dumps({"custom_id": f"{tag}-q{'1' * 5000}-a0-t1", "error": "x"})
+    )
+    (received / "batch_7_output").write_text(found, encoding="utf-8")
+    with pytest.warns(UserWarning, match="no answers of this job"):
+        step(router, questions, out)
+    assert (out / "round-2").exists()
+
+
+def test_an_endpoint_may_name_its_files_as_it_likes(router, questions, answers, tmp_path):
+    with BatchServer(worker(answers)) as server:
+        server.prefix = "x" * 300  # longer than the name of a file may be
+        assert submitted(router, questions, tmp_path / "job", server)
+
+
 def test_other_questions_or_another_router_are_refused(router, questions, policy, tmp_path):
     out = tmp_path / "job"
     step(router, questions, out)

@@ -121,6 +121,7 @@ class BatchServer:
         self.worker = worker
         self.ends = "completed"
         self.cut = 0
+        self.prefix = "file-"  # of the names of files
         self.breaks: Callable[[str], bool] = lambda _: False
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict] = {}
@@ -186,7 +187,7 @@ class BatchServer:
         return content[: -self.cut] if self.cut and self.fetched[name] == 1 else content
 
     def _keep(self, content: bytes) -> str:
-        name = f"file-{len(self.files)}"
+        name = f"{self.prefix}{len(self.files)}"
         self.files[name] = content
         return name
 
