@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from adalib.ask.endpoint import Ask
 from adalib.ask.reply import Answer
 from adalib.ask.runner import Runner
@@ -36,7 +38,8 @@ class CheckedAnswer:
     answers : tuple of Answer
         All answers, in their order.
     cost, price : float
-        What they cost in the policy's unit, and the price at which the question began.
+        How many answers were paid for, those that never came included, and the price at which the
+        question began.
     reason : str
         Why no further answer was asked.
     """
@@ -89,6 +92,8 @@ class CheckedRouter:
     def __init__(
         self, policy: CheckedStopping, budget: float, check: Check, *, seconds: float = _SECONDS
     ) -> None:
+        if policy.paid != (1.0, 1.0):
+            raise ValueError("a router counts answers; fit a policy on passes that cost 1 each")
         self.policy = policy
         self.check = check
         self.seconds = seconds
@@ -100,6 +105,7 @@ class CheckedRouter:
 
         An error of the check ends the question, and is no failure of the answer; its kind is the
         reason. An error in asking is raised if there is no answer yet, and else ends the question.
+        Whatever happens, what was asked for is booked.
 
         Parameters
         ----------
@@ -115,28 +121,31 @@ class CheckedRouter:
         member = self.policy.at_price(price)
         expected = float(self.policy.costs[member])
         session = self.policy.begin(member)
+        runners: list[Runner] = []
         answers: list[Answer] = []
         self.controller.open(expected)
+        reason = ""
         try:
-            reason = await self._run(session, ask, answers)
-        except BaseException:
-            self.controller.drop(expected)
-            raise
-        # A question that got no answer at all cost nothing, and lowers the price for the next.
-        self.controller.close(expected, float(len(answers)))
-        return CheckedAnswer(
-            answers[-1] if session.passed else None,
-            tuple(answers),
-            float(len(answers)),
-            price,
-            reason,
-        )
+            reason = await self._run(session, ask, runners, answers)
+        finally:
+            cost = float(sum(runner.paid for runner in runners))
+            # A question that the policy gave up at once cost nothing, and lowers the price for the
+            # next. One that was cut short, by an error or by who asked, saved nothing.
+            if reason in (PASSED, WORTH):
+                self.controller.close(expected, cost)
+            else:
+                self.controller.cut(expected, cost)
+        answer = answers[-1] if session.passed else None
+        return CheckedAnswer(answer, tuple(answers), cost, price, reason)
 
-    async def _run(self, session: CheckedSession, ask: Ask, answers: list[Answer]) -> str:
+    async def _run(
+        self, session: CheckedSession, ask: Ask, runners: list[Runner], answers: list[Answer]
+    ) -> str:
         """Ask and check until the session wants no more; return why it ended."""
         while session.goes_on:
+            runners.append(Runner(len(answers)))
             try:
-                answers.append(await ask(Runner(len(answers))))
+                answers.append(await ask(runners[-1]))
             except Exception as error:
                 if not answers:
                     raise
@@ -148,7 +157,7 @@ class CheckedRouter:
                 said = False
             except Exception as error:
                 return f"the check ended with {type(error).__name__}"
-            if not isinstance(said, bool):
+            if not isinstance(said, bool | np.bool_):
                 return f"the check said {type(said).__name__}, not True or False"
-            session.add(passed=said)
+            session.add(passed=bool(said))
         return PASSED if session.passed else WORTH

@@ -91,13 +91,51 @@ def test_an_error_in_asking_ends_the_question_or_is_raised(policy):
         return await ask(runner)
 
     found = run_to_end(CheckedRouter(policy, 4.0, passes_at(-1)).answer(cut))
-    assert (found.passed, found.cost) == (False, 1)
+    assert (found.passed, found.cost, len(found.answers)) == (False, 2, 1)
     assert "ConnectionError" in found.reason
 
     async def down(runner):
         raise ConnectionError("down")
 
-    router = CheckedRouter(policy, 4.0, passes_at(0))
-    with pytest.raises(ConnectionError):
-        run_to_end(router.answer(down))
-    assert router.controller.debt == 0
+    async def refused(runner):
+        runner.paid = False
+        raise ConnectionError("refused")
+
+    for fails, cost in ((down, 1), (refused, 0)):
+        router = CheckedRouter(policy, 4.0, passes_at(0))
+        with pytest.raises(ConnectionError):
+            run_to_end(router.answer(fails))
+        assert router.controller.spent == router.controller.debt == cost
+
+
+@pytest.mark.parametrize("where", ["asking", "checking"])
+def test_who_hangs_up_pays_for_what_was_asked(policy, where):
+    """What was asked before is booked, and no budget comes with a question that is cut short."""
+
+    async def hangs(given):
+        text = given.text if where == "checking" else str(given.number)
+        if text == "2":
+            await asyncio.Event().wait()
+        return False if where == "checking" else await ask(given)
+
+    async def hung_up():
+        work = router.answer(hangs if where == "asking" else ask)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await work
+
+    router = CheckedRouter(policy, 4.0, hangs if where == "checking" else passes_at(-1))
+    assert policy.begin(policy.at_price(router.controller.price)).cap > 3
+    run_to_end(hung_up())
+    assert router.controller.spent == router.controller.debt == 3
+    assert router.controller.asked == 0
+
+
+def test_a_check_may_answer_in_numpy_and_a_policy_may_not_count_tokens(policy):
+    async def check(answer):
+        return np.True_
+
+    assert run_to_end(CheckedRouter(policy, 3.0, check).answer(ask)).reason == PASSED
+    tokens = CheckedStopping().fit(Passes([1, 2], attempts=4, paid=[[30, 20], [30, 20]]))
+    with pytest.raises(ValueError, match="counts answers"):
+        CheckedRouter(tokens, 60.0, check)
