@@ -319,9 +319,14 @@ def _counts(where: str, record: dict[str, Any], cost: str) -> dict[str, Any]:
 def _paid(where: str, record: dict[str, Any], right: Any) -> list[float]:
     """Return the mean tokens of failed and of passed attempts of one line."""
     tokens = record.get("tokens")
-    if not isinstance(tokens, list) or not isinstance(right, list) or len(tokens) != len(right):
+    if (
+        not isinstance(tokens, list)
+        or not isinstance(right, list)
+        or len(tokens) != len(right)
+        or any(type(one) not in (int, float) or one < 0 for one in tokens)
+    ):
         raise DataError(
-            f'{where}: needs "correct" and "tokens", a number for every attempt; '
+            f'{where}: needs "correct" and "tokens", 0 or more for every attempt; '
             "or count attempts, without --cost"
         )
     sides = [

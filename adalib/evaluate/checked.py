@@ -35,7 +35,10 @@ from adalib.solve.hull import concave_hull
 
 _KINDS = {"first_pass": "watches", "text": "watches", "priced": "watches", "noise": "watches"}
 _FOLDS = 5
-_DEALS = 4  # of the attempts into halves, one of which the oracle knows
+# Deals of the attempts into halves, one of which the oracle knows; of few questions more deals,
+# or the deal would decide what knowing is worth.
+_DEALS = 4
+_DEALT = 2000  # questions in all deals together, at least
 _NOISES = 2
 _USUAL = (1.5, 3.0, 10.0)
 _MATTERS = 0.01  # a point
@@ -116,6 +119,8 @@ def checked_rows(
         )
     member = _members(passes, groups)
     unit = float(passes.at_once([1]).mean())
+    if unit <= 0:
+        raise ValueError(f"{passes.source}: all its tokens are 0; give what each attempt has")
     wanted = _targets(passes, most, unit, targets)
     known = features
     if known is None and passes.questions is not None:
@@ -203,7 +208,7 @@ class _Trial:
         rng = np.random.default_rng(self.seed)
         every = np.arange(self.most + 1)
         deals = []
-        for _ in range(_DEALS):
+        for _ in range(max(_DEALS, -(-_DEALT // self.passes.n))):
             knows, scores = self.passes.halves(rng)
             p, _, own = free_form(knows.passed, knows.attempts)
             _, caps = priced_caps(p, own, self.most, mean_paid(knows))

@@ -126,3 +126,10 @@ def test_an_id_comes_once(tmp_path):
     row = {"id": "a", "passes": 1, "attempts": 2}
     with pytest.raises(DataError, match="line 2.*'a'"):
         load_passes(lines(tmp_path / "x.jsonl", row, row))
+
+
+@pytest.mark.parametrize("tokens", [["a", 2], [None, 2], [-1, 2], [True, 2], [2], 2, None])
+def test_tokens_that_are_none_are_said_with_their_line(tmp_path, tokens):
+    record = {"id": 1, "checked": True, "correct": [0, 1], "tokens": tokens}
+    with pytest.raises(DataError, match="line 1: needs"):
+        load_passes(lines(tmp_path / "x.jsonl", record), "tokens")

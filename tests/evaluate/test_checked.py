@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from adalib import Passes
+from adalib import Passes, load_passes
 from adalib.cli import main
-from adalib.evaluate.checked import checked_rows, checked_verdict
+from adalib.evaluate.checked import _Trial, checked_rows, checked_verdict
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,20 @@ def test_a_feature_that_knows_the_chance_reaches_the_oracle_and_noise_does_not(f
         assert noise[policy].gain < 0.1 * knows["oracle"].gain
     assert checked_verdict(list(knows.values()))[0] == "pays"
     assert checked_verdict(list(noise.values()))[0] != "pays"
+
+
+def test_what_knowing_is_worth_does_not_hang_on_a_deal():
+    passes = load_passes("game24-cot").take(np.arange(50))
+    worth = []
+    for seed in range(6):
+        trial = _Trial(passes, 50, [10.0], np.arange(50), seed)
+        worth.append(trial.oracle()[0][1].mean())
+    assert np.std(worth) < 0.005
+
+
+def test_attempts_that_cost_nothing_are_refused():
+    with pytest.raises(ValueError, match="all its tokens are 0"):
+        checked_rows(Passes([1, 2] * 10, 4, paid=np.zeros((20, 2))))
 
 
 def test_what_looks_at_nothing_gains_nothing_over_the_bar(found):
