@@ -3,22 +3,29 @@
 
 const FEWEST = 10; // questions; with fewer there is nothing to be sure of
 
-/** The tables of both halves, or null where a setting has no answers to split or too few of anything. */
+/** The tables of both halves, and any number of answers for everyone on each; null where there is too little to split. */
 async function buildHalves({ halves, questions, unit }, slices) {
   if (!halves || halves[0].length < FEWEST) return null;
   const samples = (half) => half[0].reduce((sum, x, at) => sum + (at === 0 || at % 2 ? x : 0), 0);
   const budgets = BUDGETS.filter((b) => b <= Math.min(...halves.map(samples)));
   if (budgets.length < 2) return null;
+  const most = Math.min(...halves.map(samples), BUDGETS.at(-1));
+  const numbers = Array.from({ length: most }, (_, i) => i + 1); // the bar may give three, which the budgets may not
   const tables = [];
+  const bars = [];
   for (const half of halves) {
     const acc = [];
+    const any = [];
     for (const votes of half) {
-      acc.push(...halfAccuracies(votes, budgets));
+      const each = halfAccuracies(votes, numbers);
+      any.push(...each);
+      acc.push(...budgets.map((b) => each[b - 1]));
       if (slices.due) await slices.rest();
     }
     tables.push(build({ budgets: budgets.map(String), cost: budgets, acc, unit }));
+    bars.push(build({ budgets: numbers.map(String), cost: numbers, acc: any, unit }));
   }
-  return { tables, member: groupsOf(questions ?? [], halves[0].length) };
+  return { tables, bars, member: groupsOf(questions ?? [], halves[0].length) };
 }
 
 /** Copies of a question are one unit of the interval; a handful of texts for all is no copying. */
@@ -28,20 +35,20 @@ function groupsOf(questions, n) {
   return texts.size >= FEWEST ? questions.map((text) => texts.get(text)) : Array.from({ length: n }, (_, i) => i);
 }
 
-/** Average cost, accuracy and the best mix at that cost, and the gain of every question, for an average cost asked for. */
-function crossFit({ tables }, target) {
-  const [one, other] = [tables, [...tables].reverse()].map(([choose, score]) => scoreLabels(choose, score, target));
+/** Average cost, accuracy and the same for everyone at that cost, and the gain of every question, for a cost asked for. */
+function crossFit({ tables, bars }, target) {
+  const [one, other] = [[0, 1], [1, 0]].map(([choose, score]) => scoreLabels(tables[choose], tables[score], bars[score], target));
   const mean = (key) => (one[key] + other[key]) / 2;
   return { cost: mean("cost"), accuracy: mean("accuracy"), mix: mean("mix"), gains: one.gains.map((gain, i) => (gain + other.gains[i]) / 2) };
 }
 
-function scoreLabels(choose, score, target) {
+function scoreLabels(choose, { n, k, acc, cost }, bar, target) {
   const labels = labelsWithin(choose, target);
-  const { n, k, acc, cost, hull } = score;
+  const { hull } = bar;
   let spent = 0;
   for (const label of labels) spent += cost[label];
   spent /= n;
-  // The bar is the best mix at the cost really had, chosen on the half that scores.
+  // The bar is any number of answers, or two by lot, at the cost really had, chosen on the half that scores.
   const last = hull.findLastIndex((p) => p.cost <= spent * (1 + TIE));
   const [low, high] = [hull[Math.max(last, 0)], hull[last + 1] ?? hull[last]];
   const share = high === low ? 0 : (spent - low.cost) / (high.cost - low.cost);
@@ -49,7 +56,7 @@ function scoreLabels(choose, score, target) {
   let right = 0;
   let mixed = 0;
   for (let i = 0; i < n; i++) {
-    const mix = (1 - share) * acc[i * k + low.budget] + share * acc[i * k + high.budget];
+    const mix = (1 - share) * bar.acc[i * bar.k + low.budget] + share * bar.acc[i * bar.k + high.budget];
     right += acc[i * k + labels[i]];
     mixed += mix;
     gains[i] = acc[i * k + labels[i]] - mix;

@@ -49,7 +49,7 @@ class Pays {
 /** At the smallest budget there is one policy, and it cannot gain over itself. */
 function sayNothingToChoose(cost, units) {
   return `There is nothing to choose at ${fixed(cost, 2)} ${units} per question: every question has the smallest budget, ` +
-    "so the oracle and the best mix are the same policy. Choosing can only pay above it.";
+    "so the oracle gives the same to everyone. Choosing can only pay above it.";
 }
 
 /** The verdict in one sentence; gains in points, with a sign. */
@@ -57,7 +57,7 @@ function sayPays({ cost, accuracy, mix }, low, high, units) {
   const points = (x) => signed(100 * x, 2);
   const percent = (x) => `${fixed(100 * x, 2)}%`;
   const found = `at ${fixed(cost, 2)} ${units} per question, an oracle that chose on one half of the answers reaches ${percent(accuracy)} ` +
-    `on the other half, the best mix ${percent(mix)}: ${points(accuracy - mix)} points (95% interval [${points(low)},\u00a0${points(high)}])`;
+    `on the other half, the same number of answers for everyone ${percent(mix)}: ${points(accuracy - mix)} points (95% interval [${points(low)},\u00a0${points(high)}])`;
   if (low > 0) return `It can: ${found}. A policy that does not know the right answers will gain less.`;
   return `Not clearly: ${found}. Even an oracle's gain could be chance here.`;
 }
