@@ -50,7 +50,7 @@ def gains() -> pd.DataFrame:
     they "agree" or "differ"), ``policy``, ``cost``, ``gain``, ``low``, ``high``, in accuracy.
 
     >>> found = gains().set_index(["set", "end", "policy"]).gain
-    >>> bool(found["gsm8k-gpt4omini", "", "oracle"] > found["gsm8k-gpt4omini", "", "ranked"] > 0)
+    >>> bool(found["gsm8k-gpt4omini", "", "oracle"] > found["gsm8k-gpt4omini", "", "curve"] > 0)
     True
     """
     rows = [*_of_votes(), *_of_models()]

@@ -1,6 +1,6 @@
 """Numbers and links for what Sphinx does not see: the figures, games and tables that cells write.
 
-"Figure 3.2" is the second figure of chapter 3, and "Game E.1" the first game of the page on the
+"Figure 3.2" is the second figure of chapter 3, and "Game EX.1" the first game of the page on the
 explorer. A figure's caption comes from ``adabook.figures.show``, a game's from ``adabook.games``
 and a table's from ``table``; which chapter they are in, and how many come before them, only the
 page can tell. Exercises are counted by their extension through the whole book, and here within
@@ -44,10 +44,16 @@ logger = logging.getLogger(__name__)
 def initials(pagename: str) -> str:
     """Return what stands before the numbers of a page that is no chapter.
 
-    >>> initials("notebooks/market"), initials("notebooks/own_file")
-    ('M', 'OF')
+    A notebook whose name is one word has two letters, because many begin alike.
+
+    >>> initials("notebooks/models"), initials("notebooks/own_file"), initials("book/intro")
+    ('MO', 'OF', 'I')
     """
-    return "".join(word[0] for word in pagename.rpartition("/")[2].split("_")).upper()
+    folder, _, name = pagename.rpartition("/")
+    words = name.split("_")
+    if folder == "notebooks" and len(words) == 1:
+        return name[:2].upper()
+    return "".join(word[0] for word in words).upper()
 
 
 def count_exercises(app, builder) -> None:

@@ -15,8 +15,6 @@ motivation_gain budgets_math_gain_mean
 motivation_gain_low budgets_math_gain_low
 motivation_gain_high budgets_math_gain_high
 oracle_printed_gsm referee_by_free_compute
-budgets_over referee_by_budget_targeting
-budgets_under referee_by_nine_of_nine
 front_bill stopping_bill deploy_bill
 front_mix_bill stopping_mix_bill deploy_mix_bill
 front_over_mix verdict_over_mix
